@@ -172,6 +172,10 @@ func exampleFramesBody(at links.Links) any {
 		Frame: 1, File: "frame_0001.png", SHA256: sample.FrameSHA256, PixelSHA256: sample.ArtifactSHA256, SizeBytes: 1651504, Width: 1920, Height: 1080,
 		RenderSeconds: 6.45, RenderDevice: contract.RenderDevice, DeviceName: sample.Device, AcceptedAt: sample.Time(2 * time.Minute),
 		PreviewURL: at.Preview(links.RendersPath, sample.JobID, 1), FileURL: at.FrameFile(links.RendersPath, sample.JobID, 1),
+		Outputs: []frameOutputBody{{
+			Name: "passes/depth_0001.exr", SHA256: sample.FrameSHA256, SizeBytes: 8312044, FileURL: links.FrameOutput(at.FrameFile(links.RendersPath, sample.JobID, 1), "passes/depth_0001.exr"),
+			PreviewURL: links.FrameOutput(at.Preview(links.RendersPath, sample.JobID, 1), "passes/depth_0001.exr"),
+		}},
 	}}
 	return out.Body
 }

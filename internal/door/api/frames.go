@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"path"
 	"strconv"
 	"time"
 
@@ -13,6 +14,9 @@ import (
 	"svc.example/internal/door/api/operation"
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/links"
+	"svc.example/internal/render/pixels"
+	"svc.example/internal/work/watch"
 )
 
 // frameBody is an accepted frame (decisions 5). Sizes are bytes, width and
@@ -34,6 +38,17 @@ type frameBody struct {
 	Strips        int       `json:"strips,omitempty" doc:"In how many strips several workers rendered it (docs/stills.md); absent where one worker did."`
 	PreviewURL    string    `json:"preview_url" format:"uri" doc:"A small JPEG, for the same key."`
 	FileURL       string    `json:"file_url" format:"uri" doc:"The frame as it was rendered, for the same key."`
+	// Outputs are the files of File Output nodes.
+	Outputs []frameOutputBody `json:"outputs,omitempty" doc:"What File Output nodes wrote for the frame; absent without any."`
+}
+
+// frameOutputBody is a file that a File Output node wrote for a frame.
+type frameOutputBody struct {
+	Name       string `json:"name" doc:"Below outputs/ in the ZIP, with folders."`
+	SHA256     string `json:"sha256"`
+	SizeBytes  int64  `json:"size_bytes"`
+	FileURL    string `json:"file_url" format:"uri" doc:"The file as it was written, for the same key."`
+	PreviewURL string `json:"preview_url,omitempty" format:"uri" doc:"A small JPEG, for the same key. Absent for formats that have none."`
 }
 
 type framesOutput struct {
@@ -48,6 +63,8 @@ type framesOutput struct {
 type frameInput struct {
 	JobID string `path:"job_id" doc:"Begins with JOB-."`
 	Frame int    `path:"n" minimum:"1" doc:"The frame's number."`
+	// Output names a file of a File Output node.
+	Output string `query:"output" maxLength:"1000" doc:"A file that a File Output node wrote for the frame, by its name in outputs. Default: the frame itself."`
 	operation.Conditional
 }
 
@@ -66,6 +83,7 @@ func (s *server) frames(api huma.API, d jobRoutes) {
 					Frame: f.Frame, File: f.File, SHA256: f.SHA256, PixelSHA256: f.PixelSHA256, SizeBytes: f.SizeBytes, Width: f.Width, Height: f.Height,
 					RenderSeconds: f.RenderSeconds, RenderDevice: f.Device, DeviceName: f.DeviceName, AcceptedAt: f.AcceptedAt, Finding: db.Optional(f.Finding), Checked: db.Optional(f.Checked), Strips: f.Strips,
 					PreviewURL: s.Links.Preview(d.jobs, in.JobID, f.Frame), FileURL: s.Links.FrameFile(d.jobs, in.JobID, f.Frame),
+					Outputs: s.outputs(d.jobs, in.JobID, f),
 				})
 			}
 			return out, nil
@@ -74,7 +92,7 @@ func (s *server) frames(api huma.API, d jobRoutes) {
 	preview.Responses = streamed("image/jpeg", "The picture, its longer side at most 480 pixels")
 	preview.Responses["304"] = operation.NotModified()
 	huma.Register(api, preview, func(ctx context.Context, in *frameInput) (*huma.StreamResponse, error) {
-		found, err := s.Watch.Preview(ctx, operation.Caller(ctx).WorkspaceID, in.JobID, in.Frame)
+		found, err := s.Watch.Output(ctx, operation.Caller(ctx).WorkspaceID, in.JobID, in.Frame, in.Output)
 		if err != nil {
 			return nil, err
 		}
@@ -119,13 +137,25 @@ func (s *server) frames(api huma.API, d jobRoutes) {
 	})
 }
 
+// outputs are those of a frame as callers see them; nil without any.
+func (s *server) outputs(jobs, jobID string, f watch.FrameView) (all []frameOutputBody) {
+	for _, o := range f.Outputs {
+		body := frameOutputBody{Name: o.Name, SHA256: o.SHA256, SizeBytes: o.SizeBytes, FileURL: links.FrameOutput(s.Links.FrameFile(jobs, jobID, f.Frame), o.Name)}
+		if pixels.Thumbnails(o.Name) {
+			body.PreviewURL = links.FrameOutput(s.Links.Preview(jobs, jobID, f.Frame), o.Name)
+		}
+		all = append(all, body)
+	}
+	return all
+}
+
 // frameFile registers the route of a frame as it was rendered, from when it is accepted.
 func (s *server) frameFile(api huma.API, d jobRoutes) {
 	op := d.op("getJobFrameFile", http.MethodGet, "/frames/{n}/file", "A frame as it was rendered, from when it is accepted")
 	op.Responses = streamed("application/octet-stream", "The file, under its own name")
 	op.Responses["304"] = operation.NotModified()
 	huma.Register(api, op, func(ctx context.Context, in *frameInput) (*huma.StreamResponse, error) {
-		found, err := s.Watch.Preview(ctx, operation.Caller(ctx).WorkspaceID, in.JobID, in.Frame)
+		found, err := s.Watch.Output(ctx, operation.Caller(ctx).WorkspaceID, in.JobID, in.Frame, in.Output)
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +175,7 @@ func (s *server) frameFile(api huma.API, d jobRoutes) {
 			hc.SetHeader("ETag", tag)
 			// A worker made the file: browsers save it and never open it.
 			hc.SetHeader("Content-Type", "application/octet-stream")
-			hc.SetHeader("Content-Disposition", blob.Attachment(name))
+			hc.SetHeader("Content-Disposition", blob.Attachment(path.Base(name)))
 			hc.SetHeader("Content-Length", strconv.FormatInt(size, 10))
 			hc.SetHeader("Cache-Control", "private, no-cache") // a frame may be rendered again
 			_, _ = io.Copy(hc.BodyWriter(), file)              // a failed write means the caller is gone

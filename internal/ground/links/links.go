@@ -72,6 +72,12 @@ func (l Links) FrameFile(jobs, jobID string, frame int) string {
 	return l.Job(jobs, jobID) + "/frames/" + strconv.Itoa(frame) + "/file"
 }
 
+// FrameOutput returns the address of a file of a File Output node of a frame: below is that of
+// the frame's picture, as FrameFile or Preview return it.
+func FrameOutput(below, name string) string {
+	return below + "?" + url.Values{"output": {name}}.Encode()
+}
+
 // ContactSheet, Loop and Movie are below the address of a job.
 const (
 	ContactSheet = "/contact-sheet"

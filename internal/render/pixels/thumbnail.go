@@ -11,6 +11,8 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"path"
+	"slices"
 )
 
 // ErrTooLarge reports a picture of which no thumbnail can be made within the memory for
@@ -47,6 +49,11 @@ func Thumbnail(r io.Reader, side int) (*image.RGBA, error) {
 		return exrThumbnail(in, side)
 	}
 	return nil, ErrUnsupported
+}
+
+// Thumbnails reports whether files of a name's kind can have a thumbnail.
+func Thumbnails(name string) bool {
+	return slices.Contains([]string{".png", ".jpg", ".exr"}, path.Ext(name))
 }
 
 // pngThumbnail scales a PNG while it is read.

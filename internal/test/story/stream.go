@@ -17,6 +17,12 @@ type StreamEvent struct {
 		ContentType string `json:"content_type"`
 		Data        []byte `json:"data"`
 	}
+	Frame struct {
+		Frame   int `json:"frame"`
+		Outputs []struct {
+			Name string `json:"name"`
+		} `json:"outputs"`
+	}
 	Job struct {
 		Status          string  `json:"status"`
 		ProgressPercent float64 `json:"progress_percent"`
@@ -60,6 +66,8 @@ func (c Caller) Listen(url, jobID, after string, on func(StreamEvent) (enough bo
 		switch raw.Kind {
 		case "preview":
 			err = json.Unmarshal(raw.Data, &s.Preview)
+		case "frame":
+			err = json.Unmarshal(raw.Data, &s.Frame)
 		case "job":
 			err = json.Unmarshal(raw.Data, &s.Job)
 		}

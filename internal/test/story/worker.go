@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+	"io"
 	"testing"
 
 	"svc.example/internal/ground/db"
@@ -66,4 +68,25 @@ func (w ManualWorker) DeliverResult(t *testing.T, got farmapi.LeaseReply) error 
 	t.Helper()
 	result, picture := w.Result(t, got)
 	return w.Deliver(t.Context(), result, bytes.NewReader(picture))
+}
+
+// DeliverOutputs leases a frame and hands in its painted picture, which File Output nodes have
+// written under these names as well.
+func (w ManualWorker) DeliverOutputs(t *testing.T, names ...string) (frame int, picture []byte) {
+	t.Helper()
+	got, err := w.Lease(t.Context(), farmapi.LeaseRequest{WorkerID: w.ID, Max: 1, WaitSeconds: 20})
+	if err != nil || len(got.Leases) != 1 {
+		t.Fatalf("leased %+v, %v", got, err)
+	}
+	result, picture := w.Result(t, got)
+	result.File = fmt.Sprintf("frame_%04d.png", result.Frame)
+	var files []io.Reader
+	for _, name := range names {
+		result.Outputs = append(result.Outputs, farmapi.Output{Name: name, SHA256: result.SHA256, SizeBytes: result.SizeBytes})
+		files = append(files, bytes.NewReader(picture))
+	}
+	if err := w.Deliver(t.Context(), result, bytes.NewReader(picture), files...); err != nil {
+		t.Fatal(err)
+	}
+	return result.Frame, picture
 }

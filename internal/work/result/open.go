@@ -30,8 +30,19 @@ func OpenFrame(ctx context.Context, d *db.DB, whole *blob.Whole, blobs blob.Stor
 		return zipEntry{entry, o}, nil
 	}
 	if f.Origin != "" {
-		return openZipped(ctx, whole, blobs, record, f)
+		return openZipped(ctx, whole, blobs, record, receipt.FrameEntry(f.File))
 	}
+	return openStored(ctx, whole, blobs, record, f, receipt.FrameEntry(f.File))
+}
+
+// OpenOutput opens a file that a File Output node wrote for a frame, as OpenFrame does. f is its
+// frame, with the file's name below outputs/, key and hash in place of the picture's.
+func OpenOutput(ctx context.Context, whole *blob.Whole, blobs blob.Store, record query.Job, f Frame) (io.ReadCloser, error) {
+	return openStored(ctx, whole, blobs, record, f, receipt.OutputEntry(f.File))
+}
+
+// openStored opens the file of f, or the entry in the ZIP of its job.
+func openStored(ctx context.Context, whole *blob.Whole, blobs blob.Store, record query.Job, f Frame, entry string) (io.ReadCloser, error) {
 	own, err := openBegun(ctx, whole, blobs, f)
 	damaged := errors.Is(err, blob.ErrDamaged)
 	if err == nil || !damaged && !errors.Is(err, blob.ErrNotFound) {
@@ -43,11 +54,11 @@ func OpenFrame(ctx context.Context, d *db.DB, whole *blob.Whole, blobs blob.Stor
 	if record.ArtifactKey == "" {
 		return nil, fault.New(fault.FrameNotFound, "The frames of a job that ended as %s are not kept.", record.Status)
 	}
-	return openZipped(ctx, whole, blobs, record, f)
+	return openZipped(ctx, whole, blobs, record, entry)
 }
 
-// openZipped opens a frame in the ZIP of its job.
-func openZipped(ctx context.Context, whole *blob.Whole, blobs blob.Store, record query.Job, f Frame) (io.ReadCloser, error) {
+// openZipped opens an entry in the ZIP of a job.
+func openZipped(ctx context.Context, whole *blob.Whole, blobs blob.Store, record query.Job, name string) (io.ReadCloser, error) {
 	zipped, err := OpenZIP(ctx, whole, blobs, record)
 	if err != nil {
 		return nil, err
@@ -57,7 +68,7 @@ func openZipped(ctx context.Context, whole *blob.Whole, blobs blob.Store, record
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read artifact: %w", err), zipped.Close())
 	}
-	entry, err := z.Open(receipt.FrameEntry(f.File))
+	entry, err := z.Open(name)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read artifact: %w", err), zipped.Close())
 	}

@@ -24,14 +24,14 @@ const (
 	viewQuality    = 92
 )
 
-// Preview is a small JPEG of an accepted frame. It is decoded only in JPEG, so that a
+// Preview is a small JPEG of an accepted frame, or of one of its outputs. It is decoded only in JPEG, so that a
 // cached preview costs one read of a row.
 type Preview struct {
-	SHA256 string // of the frame's file; it changes when the frame is rendered again
+	SHA256 string // of the file; it changes when the frame is rendered again
 
 	reader *Reader
 	job    job.Record
-	frame  row
+	frame  pictured
 }
 
 // Preview finds an accepted frame. Errors: render_not_found, frame_not_found.
@@ -44,7 +44,7 @@ func (r *Reader) Preview(ctx context.Context, workspaceID, jobID string, frame i
 			return err
 		}
 		found, err := tx.FrameView(ctx, query.FrameViewParams{JobID: jobID, Frame: int64(frame)})
-		p.frame = row(found)
+		p.frame.row = row(found)
 		if db.IsNotFound(err) {
 			return fault.New(fault.FrameNotFound, "Frame %d of %s is not rendered.", frame, jobID)
 		}
@@ -106,22 +106,22 @@ type previewKey struct {
 // Small makes a JPEG of an accepted frame of a job, whose longer side has at most side
 // pixels, 512 at most. It is made as JPEG of Preview makes one, with the same errors.
 func (r *Reader) Small(ctx context.Context, record job.Record, f result.Frame, side int) ([]byte, error) {
-	return r.picture(ctx, record, f, side)
+	return r.picture(ctx, record, pictured{row: f}, side)
 }
 
 // picture makes a JPEG of a frame whose longer side has at most side pixels, or shares
 // the one that is being made. Errors: those of Preview.JPEG.
-func (r *Reader) picture(ctx context.Context, record job.Record, f row, side int) ([]byte, error) {
+func (r *Reader) picture(ctx context.Context, record job.Record, f pictured, side int) ([]byte, error) {
 	return r.turns.Share(ctx, f.JobID, previewKey{sha256: f.Sha256, side: side}, func() ([]byte, error) { return r.scale(ctx, record, f, side) })
 }
 
 // scale reads a frame by rows and makes it smaller on the way.
-func (r *Reader) scale(ctx context.Context, record job.Record, f row, side int) ([]byte, error) {
+func (r *Reader) scale(ctx context.Context, record job.Record, f pictured, side int) ([]byte, error) {
 	return r.draw(ctx, record, f, func(file io.Reader) (image.Image, error) { return pixels.Thumbnail(file, side) }, previewQuality)
 }
 
 // draw makes a JPEG of what look sees in a frame's file. Errors: those of Preview.JPEG.
-func (r *Reader) draw(ctx context.Context, record job.Record, f row, look func(file io.Reader) (image.Image, error), quality int) ([]byte, error) {
+func (r *Reader) draw(ctx context.Context, record job.Record, f pictured, look func(file io.Reader) (image.Image, error), quality int) ([]byte, error) {
 	file, err := r.open(ctx, record, f)
 	if err != nil {
 		return nil, err

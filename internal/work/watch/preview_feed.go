@@ -155,7 +155,7 @@ func (r *Reader) previewEvent(ctx context.Context, frame row) (*Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	picture, err := r.picture(ctx, record, frame, streamSide)
+	picture, err := r.picture(ctx, record, pictured{row: frame}, streamSide)
 	if err != nil {
 		return nil, err
 	}

@@ -66,6 +66,7 @@ type FrameView struct {
 	Checked       string // what the service looked at itself: "pixels", "structure", "" where that is not known
 	Finding       string // what the frame check found and accepted; "" for nothing
 	Strips        int    // in how many strips several workers rendered it; 0 where one did
+	Outputs       []Output
 }
 
 // Frames lists a job's accepted frames by number. Errors: render_not_found. A job without
@@ -84,6 +85,10 @@ func (r *Reader) Frames(ctx context.Context, workspaceID, jobID string) (out []F
 		cut, err := tx.StripCounts(ctx, jobID)
 		if err != nil {
 			return fmt.Errorf("read the strips of frames: %w", err)
+		}
+		outputs, err := outputsOf(ctx, tx, jobID)
+		if err != nil {
+			return err
 		}
 		strips := map[int64]int{}
 		for _, c := range cut {
@@ -104,7 +109,7 @@ func (r *Reader) Frames(ctx context.Context, workspaceID, jobID string) (out []F
 			out = append(out, FrameView{
 				Frame: int(f.Frame), File: f.File, SHA256: f.Sha256, PixelSHA256: f.PixelSha256, SizeBytes: f.SizeBytes,
 				Width: int(f.Width), Height: int(f.Height), RenderSeconds: float64(f.RenderUs) / 1e6, Device: f.Device, DeviceName: f.DeviceName,
-				AcceptedAt: db.Time(f.AcceptedAt), Checked: f.Checked, Finding: f.Finding, Strips: strips[f.Frame],
+				AcceptedAt: db.Time(f.AcceptedAt), Checked: f.Checked, Finding: f.Finding, Strips: strips[f.Frame], Outputs: outputs[f.Frame],
 			})
 		}
 		return nil

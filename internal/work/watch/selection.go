@@ -78,7 +78,7 @@ func (s Selection) WriteZIP(ctx context.Context, w io.Writer) (err error) {
 func (s Selection) opener(ctx context.Context) (open func(f row) (io.ReadCloser, error), done func() error, err error) {
 	r := s.reader
 	if s.job.ArtifactKey == "" {
-		return func(f row) (io.ReadCloser, error) { return r.open(ctx, s.job, f) }, func() error { return nil }, nil
+		return func(f row) (io.ReadCloser, error) { return r.open(ctx, s.job, pictured{row: f}) }, func() error { return nil }, nil
 	}
 	whole, err := result.OpenZIP(ctx, r.Whole, r.Blobs, s.job)
 	if err != nil {

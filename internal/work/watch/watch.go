@@ -56,6 +56,8 @@ type FrameAccepted struct {
 	RenderSeconds float64 `json:"render_seconds"`
 	// FramesCompleted counts the frames accepted before and with this one.
 	FramesCompleted int `json:"frames_completed"`
+	// Outputs are the files of File Output nodes; absent without any.
+	Outputs []Output `json:"outputs,omitempty"`
 }
 
 // Cursor is a watcher's position: it has frames and changes of the job up to Seq, and
@@ -259,6 +261,7 @@ const updateBatch = 500
 // transaction, so that the job counts exactly the frames that were read. The events are
 // encoded after the transaction, so that no lock or snapshot waits for it.
 func (r *Reader) readUpdate(ctx context.Context, workspaceID, jobID string, seq int64) (n update, err error) {
+	var outputs map[int64][]Output
 	err = r.DB.Read(ctx, func(tx *db.Tx) error {
 		n = update{}
 		record, err := find(ctx, tx, workspaceID, jobID)
@@ -272,6 +275,9 @@ func (r *Reader) readUpdate(ctx context.Context, workspaceID, jobID string, seq 
 			}
 			for _, f := range frames {
 				n.rows = append(n.rows, row(f))
+			}
+			if outputs, err = outputsSince(ctx, tx, jobID, seq, n.rows); err != nil {
+				return err
 			}
 		}
 		if len(n.rows) == updateBatch {
@@ -289,7 +295,7 @@ func (r *Reader) readUpdate(ctx context.Context, workspaceID, jobID string, seq 
 	for _, f := range n.rows {
 		e, encodeErr := newEvent(FrameEvent, f.Seq, FrameAccepted{
 			JobID: jobID, Frame: int(f.Frame), File: f.File, SHA256: f.Sha256, SizeBytes: f.SizeBytes,
-			Width: int(f.Width), Height: int(f.Height), RenderSeconds: float64(f.RenderUs) / 1e6, FramesCompleted: int(f.Ordinal),
+			Width: int(f.Width), Height: int(f.Height), RenderSeconds: float64(f.RenderUs) / 1e6, FramesCompleted: int(f.Ordinal), Outputs: outputs[f.Frame],
 		})
 		if encodeErr != nil {
 			return n, encodeErr

@@ -2100,6 +2100,8 @@ export interface Schemas {
         frame: number;
         /** Format: int64 */
         height: number;
+        /** @description What File Output nodes wrote for the frame; absent without any. */
+        outputs?: Schemas["RenderFrameOutput"][];
         /** @description Over the decoded pixels: equal for equal pictures. */
         pixel_sha256: string;
         /**
@@ -2121,6 +2123,23 @@ export interface Schemas {
         strips?: number;
         /** Format: int64 */
         width: number;
+    };
+    RenderFrameOutput: {
+        /**
+         * Format: uri
+         * @description The file as it was written, for the same key.
+         */
+        file_url: string;
+        /** @description Below outputs/ in the ZIP, with folders. */
+        name: string;
+        /**
+         * Format: uri
+         * @description A small JPEG, for the same key. Absent for formats that have none.
+         */
+        preview_url?: string;
+        sha256: string;
+        /** Format: int64 */
+        size_bytes: number;
     };
     RenderFrames: {
         /** @description Those accepted so far, by number. */

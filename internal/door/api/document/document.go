@@ -245,7 +245,7 @@ func publishedNames() map[string]string {
 		// File and Session would hide a type of every browser's, and a credential of ogen's.
 		"File": "StoredFile", "SessionBody": "BrowserSession", "Times": "FrameTimes",
 		"Body": "Error", "Wire": "ErrorDetail", "Object": "RenderObject", "QuoteBody": "LockedQuote", "ReceiptEnvelope": "Envelope",
-		"RendererBody": "OfferedRenderer", "FrameBody": "RenderFrame", "DownloadOutputBody": "RenderDownload", "ReceiptOutputBody": "RenderReceipt",
+		"RendererBody": "OfferedRenderer", "FrameBody": "RenderFrame", "FrameOutputBody": "RenderFrameOutput", "DownloadOutputBody": "RenderDownload", "ReceiptOutputBody": "RenderReceipt",
 		"ProofOutputBody": "Proof", "RendersOutputBody": "WorkspaceRenders", "WalletOutputBody": "Wallet", "TransactionsOutputBody": "WalletTransactions",
 		"TransactionBody": "WalletTransaction", "FramesOutputBody": "RenderFrames", "PreflightInputBody": "PreflightRequest",
 		"PreflightOutputBody": "Preflight", "StartInputBody": "StartRequest", "RequoteInputBody": "QuoteRequest", "ProjectInputBody": "ProjectRequest", "Listed": "ProjectFile", "RerenderInputBody": "RerenderRequest", "PriorityInputBody": "PriorityRequest", "TagsInputBody": "TagsRequest", "SigningKeysOutputBody": "SigningKeys",

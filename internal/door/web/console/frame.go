@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"svc.example/internal/door/web/page"
+	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/render/framelist"
 	"svc.example/internal/render/pixels"
@@ -180,13 +181,13 @@ func (s *Site) viewFrame(w http.ResponseWriter, r *http.Request, who identity.Pr
 	})
 }
 
-// previewOf finds the frame that a request names.
+// previewOf finds the frame that a request names, or the output of it.
 func (s *Site) previewOf(r *http.Request, who identity.Principal) (watch.Preview, error) {
 	n, err := strconv.Atoi(r.PathValue("frame"))
 	if err != nil {
 		return watch.Preview{}, fault.New(fault.FrameNotFound, "There is no frame %q.", r.PathValue("frame"))
 	}
-	return s.Watch.Preview(r.Context(), who.WorkspaceID, r.PathValue("job_id"), n)
+	return s.Watch.Output(r.Context(), who.WorkspaceID, r.PathValue("job_id"), n, r.URL.Query().Get("output"))
 }
 
 // smallFrame serves the small picture of a frame.
@@ -225,7 +226,7 @@ func shownAs(head []byte, name string) (kind, how string) {
 	return "application/octet-stream", "attachment"
 }
 
-// wholeFrame serves the file of a frame as it was rendered. What is no picture that
+// wholeFrame serves the file of a frame, or of an output, as it was rendered. What is no picture that
 // browsers show is saved, never opened: a worker made it.
 func (s *Site) wholeFrame(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
 	found, err := s.previewOf(r, who)
@@ -252,7 +253,10 @@ func (s *Site) wholeFrame(w http.ResponseWriter, r *http.Request, who identity.P
 		how = "attachment"
 	}
 	h.Set("Content-Type", kind)
-	h.Set("Content-Disposition", fmt.Sprintf("%s; filename=%q", how, name))
+	h.Set("Content-Disposition", how)
+	if how == "attachment" {
+		h.Set("Content-Disposition", blob.Attachment(path.Base(name)))
+	}
 	h.Set("Content-Length", strconv.FormatInt(size, 10))
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	_, _ = io.Copy(w, in) // a failed write means the browser is gone

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -41,6 +42,10 @@ type jobView struct {
 	Reused int
 	// Timeline shows how long each frame took; nil for a few.
 	Timeline *timelineView
+	// Outputs are how many files the File Output nodes wrote for the accepted frames. WithOutputs
+	// is the page of the first frame that has any.
+	Outputs     int
+	WithOutputs string
 	// Flagged are the first frames to check.
 	Flagged []cell
 	// Live is the address of the stream that keeps the page true; "" for a job that has
@@ -208,6 +213,10 @@ func (v *jobView) fill(views []watch.FrameView, cut map[int]*watch.CutFrame, fro
 	accepted := map[int]*watch.FrameView{}
 	for i := range views {
 		accepted[views[i].Frame] = &views[i]
+		if n := len(views[i].Outputs); n > 0 {
+			v.Outputs += n
+			v.WithOutputs = cmp.Or(v.WithOutputs, cell{JobID: v.JobID, Frame: views[i].Frame}.Path())
+		}
 	}
 	for _, n := range all[begin:end] {
 		v.Cells = append(v.Cells, cell{JobID: v.JobID, Frame: n, View: accepted[n], Cut: cut[n]})

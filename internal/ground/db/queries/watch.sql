@@ -27,3 +27,12 @@ SELECT frame FROM frame WHERE job_id = @job_id ORDER BY frame LIMIT 1;
 -- The strips of frames of a job that are being rendered, from the top of each.
 SELECT frame, part, row_from, row_to, height, overlap, blob_key, sha256
 FROM strip WHERE job_id = @job_id AND is_open = 1 ORDER BY frame, part LIMIT CAST(@max AS bigint);
+
+-- name: FrameOutputGet :one
+-- A file of a File Output node, by its name.
+SELECT frame, name, blob_key, sha256, size_bytes FROM frame_output WHERE job_id = @job_id AND name = @name;
+
+-- name: FrameOutputsSince :many
+-- The outputs of frames that were accepted after seq, up to last.
+SELECT o.frame, o.name, o.sha256, o.size_bytes FROM frame f JOIN frame_output o ON o.job_id = f.job_id AND o.frame = f.frame
+WHERE f.job_id = @job_id AND f.seq > @seq AND f.seq <= @last ORDER BY o.frame, o.number;

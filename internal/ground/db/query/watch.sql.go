@@ -88,6 +88,84 @@ func (q *Queries) FrameLogsSince(ctx context.Context, arg FrameLogsSinceParams) 
 	return items, nil
 }
 
+const frameOutputGet = `-- name: FrameOutputGet :one
+SELECT frame, name, blob_key, sha256, size_bytes FROM frame_output WHERE job_id = $1 AND name = $2
+`
+
+type FrameOutputGetParams struct {
+	JobID string
+	Name  string
+}
+
+type FrameOutputGetRow struct {
+	Frame     int64
+	Name      string
+	BlobKey   string
+	Sha256    string
+	SizeBytes int64
+}
+
+// A file of a File Output node, by its name.
+func (q *Queries) FrameOutputGet(ctx context.Context, arg FrameOutputGetParams) (FrameOutputGetRow, error) {
+	row := q.db.QueryRowContext(ctx, frameOutputGet, arg.JobID, arg.Name)
+	var i FrameOutputGetRow
+	err := row.Scan(
+		&i.Frame,
+		&i.Name,
+		&i.BlobKey,
+		&i.Sha256,
+		&i.SizeBytes,
+	)
+	return i, err
+}
+
+const frameOutputsSince = `-- name: FrameOutputsSince :many
+SELECT o.frame, o.name, o.sha256, o.size_bytes FROM frame f JOIN frame_output o ON o.job_id = f.job_id AND o.frame = f.frame
+WHERE f.job_id = $1 AND f.seq > $2 AND f.seq <= $3 ORDER BY o.frame, o.number
+`
+
+type FrameOutputsSinceParams struct {
+	JobID string
+	Seq   int64
+	Last  int64
+}
+
+type FrameOutputsSinceRow struct {
+	Frame     int64
+	Name      string
+	Sha256    string
+	SizeBytes int64
+}
+
+// The outputs of frames that were accepted after seq, up to last.
+func (q *Queries) FrameOutputsSince(ctx context.Context, arg FrameOutputsSinceParams) ([]FrameOutputsSinceRow, error) {
+	rows, err := q.db.QueryContext(ctx, frameOutputsSince, arg.JobID, arg.Seq, arg.Last)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []FrameOutputsSinceRow
+	for rows.Next() {
+		var i FrameOutputsSinceRow
+		if err := rows.Scan(
+			&i.Frame,
+			&i.Name,
+			&i.Sha256,
+			&i.SizeBytes,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const frameView = `-- name: FrameView :one
 SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, renderer, device, device_name,
   blender_version, build_hash, switched, accepted_at, finding, times, checked, origin
