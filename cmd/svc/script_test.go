@@ -13,12 +13,30 @@ import (
 
 	"svc.example/cmd/svc/proof"
 	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/test/programs"
 	"svc.example/internal/test/receipttest"
 	"svc.example/internal/work/receipt"
 )
 
+// TestMain lets scripts run svc as it is built, without the race detector of these tests: a
+// program with it takes a second to start, and scripts start hundreds.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"svc": main, "person": person})
+	testscript.Main(withProgram{m}, map[string]func(){"person": person})
+}
+
+type withProgram struct{ tests *testing.M }
+
+func (p withProgram) Run() int {
+	path, err := programs.Build(programs.Svc)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if err := os.Setenv("PATH", filepath.Dir(path)+string(filepath.ListSeparator)+os.Getenv("PATH")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return p.tests.Run()
 }
 
 // TestVerify runs the scripts in testdata/verify. Each shows what svc verify finds
