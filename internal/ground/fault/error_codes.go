@@ -1,6 +1,9 @@
 package fault
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // Code is a wire error code (error.code) or a job's failure code. Callers compare codes, so
 // one that was published is never renamed or given another meaning.
@@ -357,11 +360,17 @@ func operating() []Entry {
 // Lookup returns the row of a code. A code that the table does not have, which is a
 // programming error, gets the row of internal_error.
 func Lookup(code Code) Entry {
-	rows := Table()
-	for _, row := range rows {
-		if row.Code == code {
-			return row
-		}
+	if row, ok := rows()[code]; ok {
+		return row
 	}
-	return Lookup(Internal)
+	return rows()[Internal]
 }
+
+// rows are those of the table by their codes.
+var rows = sync.OnceValue(func() map[Code]Entry {
+	all := map[Code]Entry{}
+	for _, row := range Table() {
+		all[row.Code] = row
+	}
+	return all
+})

@@ -2,6 +2,7 @@ package document
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -13,7 +14,7 @@ import (
 // codesOf lists the error codes of an operation, in the order of fault.Table.
 // Tests compare every refusal that they get with the document.
 func codesOf(op *huma.Operation) []fault.Code {
-	can := slices.Concat(commonCodes(), operationCodes()[op.OperationID], shareCodes()[op.OperationID], queueCodes()[op.OperationID], invoiceCodes()[op.OperationID])
+	can := slices.Concat(commonCodes(), ownCodes()[op.OperationID])
 	if takesSession(op) && operation.RoleFor(op) != identity.Viewer {
 		can = append(can, fault.InsufficientRole)
 	}
@@ -25,6 +26,17 @@ func codesOf(op *huma.Operation) []fault.Code {
 	}
 	return ordered
 }
+
+// ownCodes are those of each operation besides commonCodes.
+var ownCodes = sync.OnceValue(func() map[string][]fault.Code {
+	all := map[string][]fault.Code{}
+	for _, some := range []map[string][]fault.Code{operationCodes(), shareCodes(), queueCodes(), invoiceCodes()} {
+		for id, codes := range some {
+			all[id] = append(all[id], codes...)
+		}
+	}
+	return all
+})
 
 // takesSession reports whether a person may call an operation from a browser.
 func takesSession(op *huma.Operation) bool {
