@@ -193,6 +193,13 @@ var adminVerbs = []verb{
 		{args: "--workspace WSP-none", exit: 1},
 		{with: noStore, exit: 2},
 	}},
+	{words: "admin operator-key create", lines: []line{
+		{args: "--name dashboard", with: ownStore}, {args: "--name ansible --scope write --days 90", with: ownStore}, {args: "--name x --days 4000", exit: 2, with: ownStore},
+	}},
+	{words: "admin operator-key list", lines: []line{{with: ownStore}, {exit: 2, with: noStore}}},
+	{words: "admin operator-key revoke", lines: []line{
+		{args: "{KEY}", with: ownStore, types: asked}, {args: "key_none --yes", exit: 1, with: ownStore}, {args: "key_none --yes", exit: 2, with: noStore},
+	}},
 	{words: "admin key revoke", lines: []line{
 		{args: "{KEY}", with: ownStore, types: asked},
 		{args: "key_none --yes", exit: 1, with: ownStore},

@@ -286,8 +286,8 @@ var masks = []struct {
 }{
 	{regexp.MustCompile(`\b(?:[A-Z]{3}-|key_|msg_|req_|person-)[0-9a-f]{32}\b`), ""},
 	{regexp.MustCompile(`\b[0-9a-f]{64}\b`), ""},
-	{regexp.MustCompile(`\b(svc_(?:agent_|node_)?(?:test_)?)[0-9A-Za-z]{43}\b`), "${1}" + strings.Repeat("X", 43)},
-	{regexp.MustCompile(`\b(svc_(?:agent_|node_)?(?:test_)?)[0-9A-Za-z]{8}…`), "${1}XXXXXXXX…"},
+	{regexp.MustCompile(`\b(svc_(?:agent_|node_|operator_)?(?:test_)?)[0-9A-Za-z]{43}\b`), "${1}" + strings.Repeat("X", 43)},
+	{regexp.MustCompile(`\b(svc_(?:agent_|node_|operator_)?(?:test_)?)[0-9A-Za-z]{8}…`), "${1}XXXXXXXX…"},
 	{regexp.MustCompile(`whsec_[0-9A-Za-z+/]{43}=`), "whsec_" + strings.Repeat("X", 43) + "="},
 	{regexp.MustCompile(`token=[0-9A-Za-z_-]{43}`), "token=" + strings.Repeat("X", 43)},
 	{regexp.MustCompile(`\b(expires|signature)=[0-9A-Za-z_-]+`), "${1}=X"},

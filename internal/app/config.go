@@ -197,6 +197,8 @@ type Config struct {
 	// Programs does the same for the descriptions of programs that ask to be let in: for
 	// tests.
 	Programs outbound.Config
+	// OperatorAPI serves the operators' API below /admin/v1.
+	OperatorAPI bool
 	// Registration lets programs that ask for access register automatically (RFC 7591).
 	Registration bool
 	// Refuse closes the service for new jobs: start answers 503 and spends

@@ -21,8 +21,8 @@ func TestEveryRouteIsCounted(t *testing.T) {
 	t.Parallel()
 	var routes []string
 	s := start(t, app.Config{
-		Registration: true,
-		Rate:         ratelimit.Policy{PerMinute: 60_000, Burst: 1000}, FarmRate: ratelimit.Policy{PerMinute: 60_000, Burst: 1000},
+		Registration: true, OperatorAPI: true,
+		Rate: ratelimit.Policy{PerMinute: 60_000, Burst: 1000}, FarmRate: ratelimit.Policy{PerMinute: 60_000, Burst: 1000},
 		Routes: func(mux *http.ServeMux) { routes = patternsOf(mux) },
 	})
 	if len(routes) < 150 {

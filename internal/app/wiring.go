@@ -9,6 +9,7 @@ import (
 
 	"svc.example/internal/door/agent"
 	"svc.example/internal/door/api"
+	"svc.example/internal/door/api/admin"
 	"svc.example/internal/door/farm"
 	"svc.example/internal/door/grant"
 	"svc.example/internal/door/web"
@@ -167,6 +168,9 @@ func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.
 		DB: a.DB, Witnesses: a.witnesses, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Board: p.board, Intake: in, Previews: p.previews, Overviews: p.overviews, Movies: p.movies, Shares: p.shares, Blobs: a.Blobs, Webhooks: a.webhooks, Payments: p.payments, Sealed: a.sealed,
 		Links: p.at, Rate: a.Config.Rate, Unstarted: a.Config.Unstarted, ProjectSize: a.Config.ProjectSize, FrameTime: a.Config.FrameTime, UploadStall: a.Config.UploadStall, OpenID: a.openID(p.at), Pages: pages, TestMode: !a.Config.TestMode.Off, Clock: a.clock, Errors: errs, Log: a.Config.Log,
 	})
+	if a.Config.OperatorAPI && !a.test {
+		(&admin.Server{DB: a.DB, Jobs: p.jobs, PublicURL: p.at.PublicURL, Errors: errs}).Routes(mux)
+	}
 	agent.Routes(mux, agent.Config{
 		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Previews: p.previews, Overviews: p.overviews, Intake: in, Webhooks: a.webhooks, Sealed: a.sealed,
 		Links: p.at, UploadStall: a.Config.UploadStall, Errors: errs, Log: a.Config.Log,

@@ -21,8 +21,8 @@ const (
 // anyOrigin reports whether pages of any origin may read a path: the API, the
 // receipt log and the well-known files, except the routes that a cookie opens.
 func anyOrigin(path string) bool {
-	for _, cookie := range []string{"/v1/auth/", "/v1/api-keys", "/v1/agent-keys", "/v1/workspace/proof-pages"} {
-		if strings.HasPrefix(path, cookie) {
+	for _, own := range []string{"/v1/auth/", "/v1/api-keys", "/v1/agent-keys", "/v1/workspace/proof-pages", operatorsAPI} {
+		if strings.HasPrefix(path, own) {
 			return false
 		}
 	}

@@ -10,9 +10,12 @@ import (
 	"svc.example/internal/ground/links"
 )
 
-// isAPI reports whether a path belongs to the public API or the MCP endpoint.
+// operatorsAPI begins the paths of the operators' API.
+const operatorsAPI = "/admin/v1/"
+
+// isAPI reports whether a path belongs to the API, that of operators or the MCP endpoint.
 func isAPI(path string) bool {
-	for _, prefix := range []string{"/v1/", "/node/v1/", "/mcp"} {
+	for _, prefix := range []string{"/v1/", "/node/v1/", "/mcp", operatorsAPI} {
 		if strings.HasPrefix(path, prefix) {
 			return true
 		}

@@ -28,7 +28,7 @@ func (c *actList) Run(k *kong.Context) error {
 		return err
 	}
 	if c.JSON {
-		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "acts": acts})
+		return terminal.PrintJSON(k.Stdout, operator.ActList{OK: true, Acts: acts})
 	}
 	if len(acts) == 0 {
 		terminal.Printf(k.Stdout, "no operator has changed anything yet")

@@ -60,6 +60,11 @@ type Admin struct {
 		List   keyList   `cmd:"" help:"List the keys of workers, or of a workspace, without their secrets."`
 		Revoke keyRevoke `cmd:"" help:"Revoke a key at once."`
 	} `cmd:"" help:"Manage the keys of workspaces and workers."`
+	OperatorKey struct {
+		Create operatorKeyCreate `cmd:"" help:"Create a key for the operators' HTTP API. Its secret is shown only once."`
+		List   operatorKeyList   `cmd:"" help:"List the keys of the operators' HTTP API, without their secrets."`
+		Revoke keyRevoke         `cmd:"" help:"Revoke a key at once."`
+	} `cmd:"" help:"Manage the keys of the operators' HTTP API (svc serve --operator-api)."`
 	SigningKey struct {
 		List   signingKeyList   `cmd:"" help:"List all signing keys, past and present, with their validity."`
 		Rotate signingKeyRotate `cmd:"" help:"Create a new key and sign with it from now on."`

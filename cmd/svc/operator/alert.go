@@ -31,7 +31,7 @@ func (c *alertList) Run(k *kong.Context) error {
 		return err
 	}
 	if c.JSON {
-		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "alerts": all})
+		return terminal.PrintJSON(k.Stdout, operator.AlertList{OK: true, Alerts: all})
 	}
 	if len(all) == 0 {
 		terminal.Printf(k.Stdout, "nothing is known to be wrong")

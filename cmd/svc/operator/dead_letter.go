@@ -32,7 +32,7 @@ func (c *deadLetterList) Run(k *kong.Context) error {
 		return err
 	}
 	if c.JSON {
-		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "dead_letters": dead})
+		return terminal.PrintJSON(k.Stdout, operator.DeadLetterList{OK: true, DeadLetters: dead})
 	}
 	if len(dead) == 0 {
 		terminal.Printf(k.Stdout, "there are no dead letters")

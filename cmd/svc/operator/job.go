@@ -13,7 +13,6 @@ import (
 
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/db"
-	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/operator"
 	"svc.example/internal/work/wallet"
@@ -38,7 +37,7 @@ func (c *jobList) Run(k *kong.Context) error {
 		return err
 	}
 	if c.JSON {
-		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "jobs": listed})
+		return terminal.PrintJSON(k.Stdout, operator.JobList{OK: true, Jobs: listed})
 	}
 	list := terminal.NewList(terminal.Column{Title: "JOB"}, terminal.Column{Title: "WORKSPACE", Spare: 1}, terminal.Column{Title: "STATUS"},
 		terminal.Column{Title: "FRAMES", Spare: 2}, terminal.Column{Title: "PRICE", Spare: 3}, terminal.Column{Title: "CREATED", Spare: 4},
@@ -60,29 +59,18 @@ type jobShow struct {
 // Run shows one job: what its owner sees, without the link that downloads it, and who
 // renders it and what failed. Error: render_not_found.
 func (c *jobShow) Run(k *kong.Context) error {
-	var o job.Object
-	var held []dispatch.HeldFrame
-	var failed []dispatch.FailedFrame
+	var shown operator.Job
 	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		if _, err = job.Read(ctx, tx, c.Job); err != nil {
-			return err
-		}
-		if o, err = jobs().Object(ctx, tx, c.Job); err != nil {
-			return err
-		}
-		if held, err = dispatch.HeldOf(ctx, tx, c.Job); err != nil {
-			return err
-		}
-		failed, err = dispatch.FailuresOf(ctx, tx, c.Job, shownFailures)
+		shown, err = operator.JobOf(ctx, tx, jobs(), c.Job)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	o.DownloadURL, o.ReceiptURL, o.ProofURL = nil, nil, nil // the command knows no public address
 	if c.JSON {
-		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "job": o, "frames": held, "failures": failed})
+		return terminal.PrintJSON(k.Stdout, shown)
 	}
+	o := shown.Job
 	terminal.Printf(k.Stdout, "%s  %s, %d of %s, %s", o.JobID, o.Status, o.FramesCompleted, terminal.CountOf(o.FrameCount, "frame"), o.Filename)
 	terminal.Printf(k.Stdout, "workspace %s, upload %s, created %s", o.WorkspaceID, o.UploadID, o.CreatedAt.Format(time.DateTime))
 	terminal.Printf(k.Stdout, "price %s, reserved %s, charged %s", wallet.Money(o.PriceCents), wallet.Money(o.ReservedCents), wallet.Money(o.ChargedCents))
@@ -92,7 +80,7 @@ func (c *jobShow) Run(k *kong.Context) error {
 	if o.Failure != nil {
 		terminal.Printf(k.Stdout, "failed: %s: %s", o.Failure.Code, o.Failure.Message)
 	}
-	return printFrames(k.Stdout, held, failed)
+	return printFrames(k.Stdout, shown.Frames, shown.Failures)
 }
 
 // jobLog is svc admin job log.
@@ -113,7 +101,7 @@ func (c *jobLog) Run(k *kong.Context) error {
 		return err
 	}
 	if c.JSON {
-		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "job_id": c.Job, "log": entries})
+		return terminal.PrintJSON(k.Stdout, operator.JobHistory{OK: true, JobID: c.Job, Log: entries})
 	}
 	for _, e := range entries {
 		line := e.At.Format(time.DateTime) + "  " + e.Text

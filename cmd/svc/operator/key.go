@@ -82,24 +82,8 @@ type keyList struct {
 	Workspace string `help:"List the account and agent keys of this workspace instead of the workers' keys."`
 }
 
-// listedKey is a key in the form of --json. It never contains the secret.
-type listedKey struct {
-	KeyID      string     `json:"key_id"`
-	Kind       string     `json:"kind"`
-	Name       string     `json:"name"`
-	Prefix     string     `json:"masked_prefix"`
-	CreatedAt  time.Time  `json:"created_at"`
-	LastUsedAt *time.Time `json:"last_used_at"`
-	RevokedAt  *time.Time `json:"revoked_at"`
-	// SpendLimitCents, SpentCents of this calendar month (UTC) and ExpiresAt are those of
-	// agent keys; other kinds have null, 0 and null.
-	SpendLimitCents *int64     `json:"spend_limit_cents"`
-	SpentCents      int64      `json:"spent_cents"`
-	ExpiresAt       *time.Time `json:"expires_at"`
-}
-
 // spending is what an agent key has spent this month, and of how much.
-func (k listedKey) spending() string {
+func spending(k operator.ListedKey) string {
 	switch {
 	case k.Kind != "agent":
 		return "-"
@@ -111,17 +95,17 @@ func (k listedKey) spending() string {
 
 // Run lists active and revoked keys. Error: workspace_not_found.
 func (c *keyList) Run(k *kong.Context) error {
-	var listed []listedKey
+	var listed []operator.ListedKey
 	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
 		if c.Workspace == "" {
 			keys, err := identity.NodeKeys(ctx, tx)
-			listed = listKeys("node", keys)
+			listed = operator.ListKeys("node", keys)
 			return err
 		}
 		if _, err := wallet.Get(ctx, tx, c.Workspace); err != nil { // there is such a workspace
 			return err
 		}
-		listed, err = keysOf(ctx, tx, c.Workspace)
+		listed, err = operator.KeysOf(ctx, tx, c.Workspace)
 		return err
 	})
 	if err != nil {
@@ -135,32 +119,14 @@ func (c *keyList) Run(k *kong.Context) error {
 }
 
 // listOfKeys is what people see of keys.
-func listOfKeys(keys []listedKey) *terminal.List {
+func listOfKeys(keys []operator.ListedKey) *terminal.List {
 	list := terminal.NewList(terminal.Column{Title: "KEY ID"}, terminal.Column{Title: "KIND"}, terminal.Column{Title: "NAME", Cut: true},
 		terminal.Column{Title: "BEGINS WITH", Spare: 2}, terminal.Column{Title: "CREATED", Spare: 3}, terminal.Column{Title: "LAST USED", Spare: 1},
 		terminal.Column{Title: "THIS MONTH"}, terminal.Column{Title: "ENDS"}, terminal.Column{Title: "REVOKED"})
 	for _, key := range keys {
-		list.Row(key.KeyID, key.Kind, key.Name, key.Prefix, key.CreatedAt.Format(time.DateTime), dateOf(key.LastUsedAt), key.spending(), dateOf(key.ExpiresAt), dateOf(key.RevokedAt))
+		list.Row(key.KeyID, key.Kind, key.Name, key.MaskedPrefix, key.CreatedAt.Format(time.DateTime), dateOf(key.LastUsedAt), spending(key), dateOf(key.ExpiresAt), dateOf(key.RevokedAt))
 	}
 	return list
-}
-
-// keysOf lists the account and agent keys of a workspace.
-func keysOf(ctx context.Context, tx *db.Tx, workspaceID string) ([]listedKey, error) {
-	accounts, err := identity.AccountKeys(ctx, tx, workspaceID)
-	if err != nil {
-		return nil, err
-	}
-	agents, err := identity.AgentKeys(ctx, tx, workspaceID)
-	return append(listKeys("account", accounts), listKeys("agent", agents)...), err
-}
-
-func listKeys(kind string, keys []identity.Key) []listedKey {
-	listed := make([]listedKey, 0, len(keys))
-	for _, key := range keys {
-		listed = append(listed, listedKey{key.KeyID, kind, key.Name, key.MaskedPrefix, key.CreatedAt, key.LastUsedAt, key.RevokedAt, key.SpendLimitCents, key.SpentCents, key.ExpiresAt})
-	}
-	return listed
 }
 
 // dateOf formats a time that may not be set.

@@ -9,6 +9,7 @@ import (
 
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/work/operator"
 	"svc.example/internal/work/process"
 )
 
@@ -26,7 +27,7 @@ func (c *processList) Run(k *kong.Context) error {
 		return err
 	}
 	if c.JSON {
-		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "processes": all})
+		return terminal.PrintJSON(k.Stdout, operator.ProcessList{OK: true, Processes: all})
 	}
 	if len(all) == 0 {
 		terminal.Printf(k.Stdout, "no process of the service is running")

@@ -49,6 +49,7 @@ type Serve struct {
 	Downloads         string        `group:"Common" env:"SVC_DOWNLOADS" type:"existingdir" placeholder:"DIR" help:"Folder of a release, as make release writes it: /download offers its programs and signed checksums. Without it, that page tells how to build svc."`
 	Dev               bool          `group:"Common" env:"SVC_DEV" help:"Try svc on this machine: accept any Blender, and render on the CPU if there is no GPU and without denoising if Blender has no denoiser. The log, pages and receipts say so."`
 	Worker            string        `group:"Common" env:"SVC_WORKER" enum:"embedded,none" default:"embedded" help:"embedded also renders in this process; none leaves rendering to svc worker."`
+	OperatorAPI       string        `group:"Common" env:"SVC_OPERATOR_API" enum:"on,off" default:"off" help:"on serves the HTTP API for operators below /admin/v1, to programs with a key from svc admin operator-key create. Keep it off where nobody uses it: such a key can move money."`
 	AcceptJobs        bool          `group:"Start, stop and monitoring" env:"SVC_ACCEPT_JOBS" default:"true" negatable:"" help:"Accept new jobs. With --no-accept-jobs, start answers 503 and spends nothing; running jobs finish."`
 	Synthetic         bool          `group:"Rendering" name:"allow-synthetic" env:"SVC_ALLOW_SYNTHETIC" help:"Admit synthetic workers, which render nothing, to test the service. Everything they produce is marked."`
 	StopTimeout       time.Duration `group:"Start, stop and monitoring" env:"SVC_STOP_TIMEOUT" default:"30s" help:"How long to wait for running requests after a signal before they are cut off."`
@@ -174,7 +175,7 @@ func (c *Serve) service() (app.Config, error) {
 	if err := c.MachineFlags.Check(c.BlenderFlags); err != nil {
 		return cfg, terminal.WrongUsage(err)
 	}
-	cfg.DrainDelay, cfg.Downloads, cfg.MigrateAnyway = c.DrainDelay, c.Downloads, c.MigrateAnyway
+	cfg.DrainDelay, cfg.Downloads, cfg.MigrateAnyway, cfg.OperatorAPI = c.DrainDelay, c.Downloads, c.MigrateAnyway, c.OperatorAPI == "on"
 	cfg.Refuse, cfg.StopTimeout, cfg.Unstarted, cfg.Unpaid, cfg.InspectMemory, cfg.ProjectSize = !c.AcceptJobs, c.StopTimeout, int64(c.Unstarted), int64(c.Unpaid), int64(c.Inspecting), int64(c.ProjectSize)
 	cfg.DoubleRender, cfg.References, cfg.FrameTime, cfg.PlayTime, cfg.CheckPublicURL = c.Double, c.References, c.FrameTime, c.PlayTime, true
 	cfg.FreePreviews, cfg.ReusedFrames, cfg.VerifyReuse = (*preview.Limits)(&c.Previews), &c.ReusedFrames, &c.VerifyReuse

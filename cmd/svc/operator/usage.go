@@ -37,7 +37,7 @@ func (c *usage) Run(k *kong.Context) error {
 	case c.CSV:
 		return operator.WriteUsage(k.Stdout, all)
 	case c.JSON:
-		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "usage": all})
+		return terminal.PrintJSON(k.Stdout, operator.UsageList{OK: true, Usage: all})
 	case len(all) == 0:
 		terminal.Printf(k.Stdout, "no job completed in these months")
 		return nil

@@ -27,35 +27,27 @@ type workerList struct {
 // below them the node keys that are paused, with the reason, and those whose pictures
 // were refuted.
 func (c *workerList) Run(k *kong.Context) error {
-	var workers []dispatch.WorkerView
-	var paused []dispatch.PausedKey
-	var refuted []dispatch.RefutedKey
+	var l operator.WorkerList
 	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		if workers, err = dispatch.ListWorkers(ctx, tx, c.Within); err != nil {
-			return err
-		}
-		if paused, err = dispatch.PausedKeys(ctx, tx); err != nil {
-			return err
-		}
-		refuted, err = dispatch.RefutedKeys(ctx, tx)
+		l, err = operator.WorkersOf(ctx, tx, c.Within)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "workers": workers, "paused_keys": paused, "refuted_keys": refuted})
+		return terminal.PrintJSON(k.Stdout, l)
 	}
-	if len(workers) == 0 {
+	if len(l.Workers) == 0 {
 		terminal.Printf(k.Stdout, "no worker was seen within %s", c.Within)
 	} else {
-		printWorkers(k.Stdout, workers)
+		printWorkers(k.Stdout, l.Workers)
 	}
-	for _, key := range paused {
+	for _, key := range l.PausedKeys {
 		terminal.Printf(k.Stdout, "node key %s (%s) is paused until %s: %d of %d attempts failed, far more than on the other keys",
 			key.KeyID, key.Name, key.Until.Format(time.DateTime), key.Failed, key.Attempts)
 	}
-	for _, key := range refuted {
+	for _, key := range l.RefutedKeys {
 		terminal.Printf(k.Stdout, "node key %s (%s) painted %d of %d compared pictures other than two other workers did",
 			key.KeyID, key.Name, key.Refuted, key.Refuted+key.Confirmed)
 	}
@@ -89,30 +81,20 @@ type workerShow struct {
 	Worker string `arg:"" help:"Worker id."`
 }
 
-// shownFailures is how many failed attempts of a worker or a job are shown.
-const shownFailures = 20
-
 // Run shows one worker. Error: worker_not_found.
 func (c *workerShow) Run(k *kong.Context) error {
-	var w dispatch.WorkerView
-	var held []dispatch.HeldFrame
-	var failed []dispatch.FailedFrame
+	var shown operator.Worker
 	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		if w, err = dispatch.FindWorker(ctx, tx, c.Worker); err != nil {
-			return err
-		}
-		if held, err = dispatch.HeldBy(ctx, tx, c.Worker); err != nil {
-			return err
-		}
-		failed, err = dispatch.FailuresBy(ctx, tx, c.Worker, shownFailures)
+		shown, err = operator.WorkerOf(ctx, tx, c.Worker)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "worker": w, "frames": held, "failures": failed})
+		return terminal.PrintJSON(k.Stdout, shown)
 	}
+	w := shown.Worker
 	printWorkers(k.Stdout, []dispatch.WorkerView{w})
 	terminal.Printf(k.Stdout, "node key %s, renderer %s, denoise %s, registered %s", w.KeyID, w.Renderer, w.Denoise, w.RegisteredAt.Format(time.DateTime))
 	if len(w.Tags) > 0 {
@@ -121,7 +103,7 @@ func (c *workerShow) Run(k *kong.Context) error {
 	if len(w.Lacks) > 0 {
 		terminal.Printf(k.Stdout, "its Blender is built without %s", buildoption.List(w.Lacks))
 	}
-	return printFrames(k.Stdout, held, failed)
+	return printFrames(k.Stdout, shown.Frames, shown.Failures)
 }
 
 // printFrames prints frames in workers' hands and failed attempts, where there are any.

@@ -11,12 +11,9 @@ import (
 
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/db"
-	"svc.example/internal/ground/db/query"
-	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/operator"
 	"svc.example/internal/work/wallet"
-	"svc.example/internal/work/workertags"
 )
 
 // pageFlags select a page of a list, the newest first.
@@ -51,7 +48,7 @@ func (c *workspaceList) Run(k *kong.Context) error {
 		return err
 	}
 	if c.JSON {
-		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "workspaces": listed})
+		return terminal.PrintJSON(k.Stdout, operator.WorkspaceList{OK: true, Workspaces: listed})
 	}
 	list := terminal.NewList(terminal.Column{Title: "WORKSPACE"}, terminal.Column{Title: "NAME"}, terminal.Column{Title: "CREATED", Spare: 2},
 		terminal.Column{Title: "AVAILABLE"}, terminal.Column{Title: "RESERVED", Spare: 1}, terminal.Column{Title: "JOBS"})
@@ -68,98 +65,54 @@ type workspaceShow struct {
 	Workspace string `arg:"" help:"Workspace id."`
 }
 
-// shownEntry is an entry of the ledger in the form of --json.
-type shownEntry struct {
-	TransactionID string    `json:"transaction_id"`
-	Kind          string    `json:"kind"`
-	Reference     string    `json:"reference"`
-	JobID         string    `json:"job_id"`
-	AmountCents   int64     `json:"amount_cents"`
-	CreatedAt     time.Time `json:"created_at"`
-}
-
-// shownEntries is how many entries of the ledger workspace show prints.
-const shownEntries = 10
-
 // Run shows one workspace. Error: workspace_not_found.
 func (c *workspaceShow) Run(k *kong.Context) error {
-	var w query.Workspace
-	var people []string
-	var b wallet.Balance
-	var keys []listedKey
-	var entries []shownEntry
-	var frozen *freeze.Frozen
-	jobs := map[string]int64{}
+	var w operator.Workspace
 	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		if w, people, err = identity.WorkspaceOf(ctx, tx, c.Workspace); err != nil {
-			return err
-		}
-		if b, err = wallet.Get(ctx, tx, c.Workspace); err != nil {
-			return err
-		}
-		if keys, err = keysOf(ctx, tx, c.Workspace); err != nil {
-			return err
-		}
-		if frozen, err = freeze.Of(ctx, tx, c.Workspace); err != nil {
-			return err
-		}
-		states, err := tx.JobStates(ctx, c.Workspace)
-		for _, s := range states {
-			jobs[s.Status] = s.Jobs
-		}
-		if err != nil {
-			return err
-		}
-		ledger, err := wallet.Transactions(ctx, tx, c.Workspace, "", shownEntries)
-		for _, t := range ledger {
-			entries = append(entries, shownEntry{t.ID, string(t.Kind), t.Reference, t.JobID, t.AmountCents, t.CreatedAt})
-		}
+		w, err = operator.WorkspaceOf(ctx, tx, c.Workspace)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return terminal.PrintJSON(k.Stdout, map[string]any{
-			"ok": true, "workspace_id": w.WorkspaceID, "name": w.Name, "created_at": db.Time(w.CreatedAt), "proof_page": w.ProofPage == 1, "artifact_days": w.ArtifactDays, "daily_cents": w.DailyCents, "tags": workertags.Read(w.Tags), "frames_at_once": w.FramesAtOnce, "people": people, "erased_at": db.OptionalTime(w.ErasedAt),
-			"available_cents": b.AvailableCents, "reserved_cents": b.ReservedCents, "owed_cents": b.OwedCents, "keys": keys, "jobs": jobs, "entries": entries, "frozen": frozen,
-		})
+		return terminal.PrintJSON(k.Stdout, w)
 	}
-	terminal.Printf(k.Stdout, "%s  %s, created %s", w.WorkspaceID, w.Name, db.Time(w.CreatedAt).Format(time.DateTime))
-	terminal.Printf(k.Stdout, "available %s, reserved %s, proof pages %t", wallet.Money(b.AvailableCents), wallet.Money(b.ReservedCents), w.ProofPage == 1)
+	terminal.Printf(k.Stdout, "%s  %s, created %s", w.WorkspaceID, w.Name, w.CreatedAt.Format(time.DateTime))
+	terminal.Printf(k.Stdout, "available %s, reserved %s, proof pages %t", wallet.Money(w.AvailableCents), wallet.Money(w.ReservedCents), w.ProofPage)
 	printTerms(k.Stdout, w)
-	if b.OwedCents > 0 {
-		terminal.Printf(k.Stdout, "owes %s: payments were taken back after they were spent", wallet.Money(b.OwedCents))
+	if w.OwedCents > 0 {
+		terminal.Printf(k.Stdout, "owes %s: payments were taken back after they were spent", wallet.Money(w.OwedCents))
 	}
-	if w.ErasedAt != 0 {
-		terminal.Printf(k.Stdout, "erased %s", db.Time(w.ErasedAt).Format(time.DateTime))
+	if w.ErasedAt != nil {
+		terminal.Printf(k.Stdout, "erased %s", w.ErasedAt.Format(time.DateTime))
 	}
-	if frozen != nil {
-		terminal.Printf(k.Stdout, "frozen since %s: %s", frozen.Since.Format(time.DateTime), frozen.Reason)
+	if w.Frozen != nil {
+		terminal.Printf(k.Stdout, "frozen since %s: %s", w.Frozen.Since.Format(time.DateTime), w.Frozen.Reason)
 	}
-	for _, email := range people {
+	for _, email := range w.People {
 		terminal.Printf(k.Stdout, "person %s", email)
 	}
-	for _, status := range sortedKeys(jobs) {
-		terminal.Printf(k.Stdout, "%s %s", terminal.CountOf(int(jobs[status]), "job"), status)
+	for _, status := range sortedKeys(w.Jobs) {
+		terminal.Printf(k.Stdout, "%s %s", terminal.CountOf(int(w.Jobs[status]), "job"), status)
 	}
 	ledger := terminal.NewList(terminal.Column{Title: "TIME"}, terminal.Column{Title: "ENTRY"}, terminal.Column{Title: "AMOUNT"},
 		terminal.Column{Title: "JOB"}, terminal.Column{Title: "REFERENCE"})
-	for _, e := range entries {
+	for _, e := range w.Entries {
 		ledger.Row(e.CreatedAt.Format(time.DateTime), e.Kind, wallet.Money(e.AmountCents), e.JobID, e.Reference)
 	}
 	ledger.PrintBelow(k.Stdout)
-	listOfKeys(keys).PrintBelow(k.Stdout)
+	listOfKeys(w.Keys).PrintBelow(k.Stdout)
 	return nil
 }
 
 // printTerms prints what an operator has set for a workspace.
-func printTerms(out io.Writer, w query.Workspace) {
+func printTerms(out io.Writer, w operator.Workspace) {
 	if w.DailyCents > 0 {
 		terminal.Printf(out, "spends at most %s in a day (UTC)", wallet.Money(w.DailyCents))
 	}
-	if w.Tags != "" {
-		terminal.Printf(out, "rendered by workers with the tags %s", strings.Join(workertags.Read(w.Tags), ", "))
+	if len(w.Tags) > 0 {
+		terminal.Printf(out, "rendered by workers with the tags %s", strings.Join(w.Tags, ", "))
 	}
 	if w.FramesAtOnce > 0 {
 		terminal.Printf(out, "at most %s rendered at the same time", terminal.CountOf(int(w.FramesAtOnce), "frame"))

@@ -183,11 +183,12 @@ const (
 // Prefixes of secrets, by kind of credential, and how many characters of base62 follow:
 // 43 of them carry 256 bits, since 62^43 > 2^256.
 const (
-	// AccountKeyPrefix begins the other two as well, so it alone does not identify an
+	// AccountKeyPrefix begins the others as well, so it alone does not identify an
 	// account key.
-	AccountKeyPrefix = "svc_"
-	AgentKeyPrefix   = "svc_agent_"
-	NodeKeyPrefix    = "svc_node_"
+	AccountKeyPrefix  = "svc_"
+	AgentKeyPrefix    = "svc_agent_"
+	NodeKeyPrefix     = "svc_node_"
+	OperatorKeyPrefix = "svc_operator_"
 	// Keys of test mode. No secret has an underscore in its random part, so such a key has
 	// no other prefix of its length.
 	TestAccountKeyPrefix = "svc_test_"

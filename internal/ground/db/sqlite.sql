@@ -156,6 +156,7 @@ WITH asked AS (
 SELECT k.key_id FROM account_key k WHERE k.key_id IN (SELECT id FROM asked) AND k.revoked_at = 0
 UNION ALL SELECT a.key_id FROM agent_key a WHERE a.key_id IN (SELECT id FROM asked) AND a.revoked_at = 0 AND (a.expires_at = 0 OR a.expires_at > CAST(?2 AS bigint))
 UNION ALL SELECT n.key_id FROM node_key n WHERE n.key_id IN (SELECT id FROM asked) AND n.revoked_at = 0
+UNION ALL SELECT o.key_id FROM operator_key o WHERE o.key_id IN (SELECT id FROM asked) AND o.revoked_at = 0 AND (o.expires_at = 0 OR o.expires_at > CAST(?2 AS bigint))
 UNION ALL SELECT s.token_sha256 FROM session s WHERE s.token_sha256 IN (SELECT id FROM asked) AND s.expires_at > CAST(?2 AS bigint);
 
 -- name: TopUpLock

@@ -342,18 +342,18 @@ func failures() []Entry {
 	}
 }
 
-// operating lists what svc admin refuses and no request can ask for.
+// operating lists what only operators are refused: by svc admin, its pages and its API.
 func operating() []Entry {
 	return []Entry{
-		{JobEnded, 0, false, "The job has already ended. See svc admin job show.", DoorOperator},
-		{JobsNotEnded, 0, false, "End the jobs first. See svc admin job list --workspace.", DoorOperator},
-		{MoneyReserved, 0, false, "Wait until the jobs have ended, or end them. See svc admin job list --workspace.", DoorOperator},
-		{PersonNotFound, 0, false, "Create a link with svc admin sign-in-link and have the person sign in once.", DoorOperator},
-		{ReuseClassNotFound, 0, false, "Use a class id from svc admin reuse list.", DoorOperator},
-		{WorkerNotFound, 0, false, "Use a worker id from svc admin worker list.", DoorOperator},
-		{WorkerInUse, 0, false, "Drain the worker and wait until it is offline. A worker that has submitted a benchmark cannot be removed.", DoorOperator},
-		{DeadLetterNotFound, 0, false, "Use an id from svc admin dead-letter list.", DoorOperator},
-		{LastSigningKey, 0, false, "Create another key first with svc admin signing-key rotate. Jobs cannot complete without one.", DoorOperator},
+		{JobEnded, 409, false, "The job has already ended. See svc admin job show.", DoorOperator},
+		{JobsNotEnded, 409, false, "End the jobs first. See svc admin job list --workspace.", DoorOperator},
+		{MoneyReserved, 409, false, "Wait until the jobs have ended, or end them. See svc admin job list --workspace.", DoorOperator},
+		{PersonNotFound, 404, false, "Create a link with svc admin sign-in-link and have the person sign in once.", DoorOperator},
+		{ReuseClassNotFound, 404, false, "Use a class id from svc admin reuse list.", DoorOperator},
+		{WorkerNotFound, 404, false, "Use a worker id from svc admin worker list.", DoorOperator},
+		{WorkerInUse, 409, false, "Drain the worker and wait until it is offline. A worker that has submitted a benchmark cannot be removed.", DoorOperator},
+		{DeadLetterNotFound, 404, false, "Use an id from svc admin dead-letter list.", DoorOperator},
+		{LastSigningKey, 409, false, "Create another key first with svc admin signing-key rotate. Jobs cannot complete without one.", DoorOperator},
 	}
 }
 

@@ -88,7 +88,7 @@ func Markdown() string {
 		{DoorAPI, "Errors of the API"},
 		{DoorFarm, "Errors of the workers' API"},
 		{DoorJob, "Why a job failed (`failure.code`)"},
-		{DoorOperator, "Refusals of svc admin"},
+		{DoorOperator, "Refusals of svc admin and the operators' API"},
 	} {
 		b.WriteString("\n## " + part.title + "\n\n| code | status | retryable | what to do |\n|---|---|---|---|\n")
 		for _, row := range Table() {

@@ -22,7 +22,7 @@ const shown = "[0-9A-Za-z]{8}"
 // forms match what grants access. The groups of each stay; what is between or after them
 // is hidden.
 var forms = []*regexp.Regexp{
-	regexp.MustCompile(`(svc_(?:agent_test_|test_|agent_|node_|refresh_)?` + shown + `)[0-9A-Za-z]{12,}`),
+	regexp.MustCompile(`(svc_(?:agent_test_|test_|agent_|node_|operator_|refresh_)?` + shown + `)[0-9A-Za-z]{12,}`),
 	regexp.MustCompile(`(whsec_)[0-9A-Za-z+/=_-]{8,}`),
 	// Values of a query: of our own links, and of those that stores sign.
 	regexp.MustCompile(`((?i:[?&][0-9a-z_.-]*(?:sig|signature|token|key|secret|password|credential)=))[^&\s"'<>]+`),

@@ -26,7 +26,7 @@ import (
 // secretForms are the forms of what opens something: keys of accounts, agents and nodes,
 // the secrets of webhooks and their signatures, tokens of sign-in links and sessions, the
 // signatures of URLs, private keys.
-var secretForms = regexp.MustCompile(`svc_(agent_test_|test_|agent_|node_)?[0-9A-Za-z]{43}|whsec_[0-9A-Za-z+/=_-]{20,}|token=[0-9A-Za-z_-]{20,}|[?&]sig(nature)?=[0-9A-Za-z_-]{20,}|v1,[0-9A-Za-z+/]{40,}=|Bearer [0-9A-Za-z_.-]{20,}|PRIVATE KEY`)
+var secretForms = regexp.MustCompile(`svc_(agent_test_|test_|agent_|node_|operator_)?[0-9A-Za-z]{43}|whsec_[0-9A-Za-z+/=_-]{20,}|token=[0-9A-Za-z_-]{20,}|[?&]sig(nature)?=[0-9A-Za-z_-]{20,}|v1,[0-9A-Za-z+/]{40,}=|Bearer [0-9A-Za-z_.-]{20,}|PRIVATE KEY`)
 
 // Logger is a log of the service that goes to out. A secret in it fails the test: one of a
 // known form at once, any other that the service made at its Audit.

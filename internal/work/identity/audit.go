@@ -33,6 +33,9 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 		func() error {
 			return nodeKeys.Audit(ctx, tx, breach, func(r query.NodeKey) error { return used(r.KeyID, r.CreatedAt, r.LastUsedAt) })
 		},
+		func() error {
+			return operatorKeys.Audit(ctx, tx, breach, func(r query.OperatorKey) error { return used(r.KeyID, r.CreatedAt, r.LastUsedAt) })
+		},
 		func() error { return sessions.Audit(ctx, tx, breach, nil) },
 		func() error { return signInLinks.Audit(ctx, tx, breach, nil) },
 		func() error { return operators.Audit(ctx, tx, breach, nil) },

@@ -251,6 +251,10 @@ func Revoke(ctx context.Context, tx *db.Tx, keyID string) error {
 			row, err := tx.NodeKeyRevoke(ctx, query.NodeKeyRevokeParams{Now: tx.Now, KeyID: keyID})
 			return nodeKeys.Changed(ctx, tx, row, err)
 		},
+		func() (int64, error) {
+			row, err := tx.OperatorKeyRevoke(ctx, query.OperatorKeyRevokeParams{Now: tx.Now, KeyID: keyID})
+			return operatorKeys.Changed(ctx, tx, row, err)
+		},
 	} {
 		n, err := revoke()
 		if err != nil {

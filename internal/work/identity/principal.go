@@ -1,9 +1,10 @@
 // Package identity holds workspaces, people and their credentials.
 //
-// Three kinds of key live in three tables: account keys, agent keys and node keys.
-// None can stand in for another (spec 5). A person's browser session is the fourth
-// credential. The caller with an account key, an agent key or a session is a
-// Principal; a worker is identified by its NodeKey.
+// Four kinds of key live in four tables: account keys, agent keys, node keys and operator
+// keys. None can stand in for another (spec 5). A person's browser session is the fifth
+// credential. The caller with an account key, an agent key or a session is a Principal; a
+// worker is identified by its NodeKey, a program that operates the service by its
+// OperatorKey.
 //
 // What always holds: a secret has at least 256 random bits and is stored only as its
 // SHA-256. The call that makes it returns it, and no other call does. A revoked or

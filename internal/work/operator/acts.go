@@ -360,6 +360,18 @@ func CreateNodeKey(name string, made *identity.NewKey) Act {
 	}
 }
 
+// CreateOperatorKey makes a key for the operators' API; made gets it with its secret. Errors
+// of the act: those of identity.CreateOperatorKey.
+func CreateOperatorKey(name string, scope identity.OperatorScope, life time.Duration, made *identity.NewKey) Act {
+	return Act{
+		What: fmt.Sprintf("create an operator key with the scope %s and the name %q", scope, name),
+		Do: func(ctx context.Context, tx *db.Tx) (err error) {
+			*made, err = identity.CreateOperatorKey(ctx, tx, name, scope, life)
+			return err
+		},
+	}
+}
+
 // EndSigningKey ends a key that signs receipts, after a while; when is the delay in words,
 // such as "now". reason is receipt.Superseded or receipt.Compromised. Errors of the act:
 // key_not_found, last_signing_key, invalid_request for the reason.

@@ -3,7 +3,7 @@
 //
 // What always holds: an act and its entry in the record happen in one transaction, so
 // nothing is done that the record does not show. Only an Actor acts, and only an operator,
-// or a person with access to the store, is one. An entry never changes, except for an
+// an operator key that writes, or a person with access to the store, is one. An entry never changes, except for an
 // erased workspace, whose words and addresses are removed.
 //
 // Each package does its own part; this one describes an act in words before it is done.
@@ -33,9 +33,10 @@ type Way string
 const (
 	Console Way = "console" // in the browser, signed in
 	Command Way = "command" // by svc admin, on a machine that reads the store
+	API     Way = "api"     // by a program with an operator key
 )
 
-// Actor is the person or account that acts. The zero Actor may do nothing.
+// Actor is the person, account or key that acts. The zero Actor may do nothing.
 type Actor struct {
 	name string
 	way  Way
@@ -48,6 +49,16 @@ func Person(who identity.Principal) (Actor, error) {
 		return Actor{}, fault.New(fault.RouteNotFound, "There is no such page.")
 	}
 	return Actor{who.Credential.Email, Console}, nil
+}
+
+// Key is the actor of a program with an operator key. Error: insufficient_scope for one that
+// only reads.
+func Key(key identity.OperatorKey) (Actor, error) {
+	if key.Scope != identity.OperatorWrites {
+		return Actor{}, fault.New(fault.InsufficientScope, "This operator key only reads. Use one that was created with --scope write.").
+			Challenged("error", string(fault.InsufficientScope)).Challenged("scope", string(identity.OperatorWrites))
+	}
+	return Actor{key.KeyID, API}, nil
 }
 
 // Account is the actor of svc admin: the account on the machine that runs it. Anyone who
@@ -92,7 +103,7 @@ func (a Act) Perform(ctx context.Context, tx *db.Tx, by Actor) error {
 type Done struct {
 	ActID       string    `json:"act_id"`
 	ActedAt     time.Time `json:"acted_at"`
-	Actor       string    `json:"actor"` // an e-mail address, or an account on a machine
+	Actor       string    `json:"actor"` // an e-mail address, an account on a machine, or the id of an operator key
 	Way         Way       `json:"way"`
 	What        string    `json:"what"`
 	WorkspaceID string    `json:"workspace_id"` // "" for none

@@ -59,6 +59,11 @@ func Finish(doc *huma.OpenAPI, examples Examples) Document {
 		"Prefer the Job API: inspect prices a file, start reserves the money. Every error has the same body; its code tells what to do."
 	doc.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
 	doc.Tags = tags()
+	return FinishOwn(doc, examples)
+}
+
+// FinishOwn is Finish for a document that describes itself and has tags of its own.
+func FinishOwn(doc *huma.OpenAPI, examples Examples) Document {
 	for _, path := range doc.Paths {
 		for _, op := range operations(path) {
 			complete(op)
@@ -222,7 +227,7 @@ func allowNull(schema *huma.Schema) {
 		switch {
 		case member.Nullable && len(member.Enum) > 0:
 			member.Enum = append(member.Enum, nil)
-		case (name == "failure" || name == "estimate" || name == "eta_range" || name == "percentile_distribution" || name == "low_balance" && slices.Contains(schema.Required, name)) && member.Ref != "":
+		case (name == "failure" || name == "estimate" || name == "eta_range" || name == "frozen" || name == "percentile_distribution" || name == "low_balance" && slices.Contains(schema.Required, name)) && member.Ref != "":
 			schema.Properties[name] = &huma.Schema{Description: member.Description, OneOf: []*huma.Schema{{Ref: member.Ref}, {Type: "null"}}}
 		}
 	}

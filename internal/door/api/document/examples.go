@@ -71,7 +71,7 @@ func showRefusal(op *huma.Operation, code fault.Code) {
 	media.Examples[string(code)] = &huma.Example{Ref: "#/components/examples/" + string(code)}
 }
 
-// refusalExamples returns the error bodies, one for each code of the HTTP API.
+// refusalExamples returns the error bodies, one for each code of the HTTP API and of operators.
 func refusalExamples() map[fault.Code]*huma.Example {
 	details := map[fault.Code]any{
 		fault.InvalidRequest:               []fault.FieldDetail{{Location: "body.quote_id", Message: "is required"}},
@@ -83,7 +83,7 @@ func refusalExamples() map[fault.Code]*huma.Example {
 	}
 	examples := map[fault.Code]*huma.Example{}
 	for _, row := range fault.Table() {
-		if row.Door != fault.DoorAPI {
+		if row.Door != fault.DoorAPI && row.Door != fault.DoorOperator {
 			continue
 		}
 		e := fault.New(row.Code, "%s.", sentence(row.Code)).With(details[row.Code])

@@ -14,17 +14,28 @@ import (
 // codesOf lists the error codes of an operation, in the order of fault.Table.
 // Tests compare every refusal that they get with the document.
 func codesOf(op *huma.Operation) []fault.Code {
+	if own, brings := op.Metadata[Codes].([]fault.Code); brings {
+		return ordered(slices.Concat(commonCodes(), own))
+	}
 	can := slices.Concat(commonCodes(), ownCodes()[op.OperationID])
 	if takesSession(op) && operation.RoleFor(op) != identity.Viewer {
 		can = append(can, fault.InsufficientRole)
 	}
-	var ordered []fault.Code
+	return ordered(can)
+}
+
+// Codes names the member of an operation's Metadata that has its error codes besides
+// commonCodes, as a []fault.Code. Operations without it are listed below.
+const Codes = "codes"
+
+// ordered returns codes in the order of fault.Table, each once.
+func ordered(codes []fault.Code) (all []fault.Code) {
 	for _, row := range fault.Table() {
-		if slices.Contains(can, row.Code) {
-			ordered = append(ordered, row.Code)
+		if slices.Contains(codes, row.Code) {
+			all = append(all, row.Code)
 		}
 	}
-	return ordered
+	return all
 }
 
 // ownCodes are those of each operation besides commonCodes.

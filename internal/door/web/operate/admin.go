@@ -133,7 +133,7 @@ type overviewView struct {
 	// workers' hands.
 	WaitingFrames, HeldFrames int64
 	Parties                   []dispatch.Waiting
-	Workers                   []stateCount
+	Workers                   []operator.WorkersIn
 	Paused                    []dispatch.PausedKey
 	// Reuse is what comparing reused frames has shown, by class of workers.
 	Reuse       []reuse.Standing
@@ -151,12 +151,6 @@ type overviewView struct {
 	Acts  []operator.Done
 }
 
-// stateCount is how many workers are in a state.
-type stateCount struct {
-	State dispatch.WorkerState
-	Count int
-}
-
 // adminOverview builds the operators' first page.
 func (s *Site) adminOverview(r *http.Request, _ identity.Principal) (page.Page, error) {
 	ctx, v := r.Context(), overviewView{adminView: viewOf(r, page.AdminPath)}
@@ -168,7 +162,7 @@ func (s *Site) adminOverview(r *http.Request, _ identity.Principal) (page.Page, 
 		if err != nil {
 			return err
 		}
-		v.countWorkers(workers)
+		v.Workers, v.HeldFrames = operator.CountWorkers(workers)
 		if v.Paused, err = dispatch.PausedKeys(ctx, tx); err != nil {
 			return err
 		}
@@ -208,21 +202,6 @@ func (v overviewView) Mixed() bool {
 		}
 	}
 	return len(versions) > 1
-}
-
-// countWorkers counts workers by their state, and the frames that they hold.
-func (v *overviewView) countWorkers(workers []dispatch.WorkerView) {
-	at := map[dispatch.WorkerState]int{}
-	for _, w := range workers {
-		i, ok := at[w.State]
-		if !ok {
-			i = len(v.Workers)
-			at[w.State] = i
-			v.Workers = append(v.Workers, stateCount{State: w.State})
-		}
-		v.Workers[i].Count++
-		v.HeldFrames += int64(w.Frames)
-	}
 }
 
 // askView is the content of the page that asks before an act.
@@ -285,10 +264,7 @@ func (s *Site) asking(form url.Values, act operator.Act, back string, err error)
 			return page.Page{}, err
 		}
 		status, problem := page.Refused(err)
-		if p.Status = status; fault.Lookup(e.Code).Door == fault.DoorOperator { // it has no status of its own
-			p.Status = http.StatusConflict
-		}
-		v.Problem, p.Title = problem, "It cannot be done"
+		p.Status, v.Problem, p.Title = status, problem, "It cannot be done"
 	}
 	for _, name := range []string{"act", "subject", "reason", "amount", "reference", "back"} {
 		if form.Get(name) != "" {

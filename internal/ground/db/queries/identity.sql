@@ -79,6 +79,25 @@ UPDATE agent_key SET last_used_at = @now WHERE key_id = @key_id AND last_used_at
 -- name: NodeKeyTouch :exec
 UPDATE node_key SET last_used_at = @now WHERE key_id = @key_id AND last_used_at < CAST(@before AS bigint);
 
+-- name: OperatorKeyCreate :exec
+INSERT INTO operator_key (key_id, name, secret_sha256, masked_prefix, can_write, created_at, expires_at, last_used_at, revoked_at, row_sum)
+VALUES (@key_id, @name, @secret_sha256, @masked_prefix, @can_write, @created_at, @expires_at, @last_used_at, @revoked_at, @row_sum);
+
+-- name: OperatorKeyBySecret :one
+SELECT key_id, name, can_write, expires_at, last_used_at, revoked_at FROM operator_key WHERE secret_sha256 = @secret_sha256;
+
+-- name: OperatorKeys :many
+SELECT * FROM operator_key ORDER BY key_id DESC;
+
+-- name: OperatorKeysActive :one
+SELECT count(*) FROM operator_key WHERE revoked_at = 0 AND (expires_at = 0 OR expires_at > CAST(@now AS bigint));
+
+-- name: OperatorKeyRevoke :one
+UPDATE operator_key SET revoked_at = @now WHERE key_id = @key_id AND revoked_at = 0 RETURNING *;
+
+-- name: OperatorKeyTouch :exec
+UPDATE operator_key SET last_used_at = @now WHERE key_id = @key_id AND last_used_at < CAST(@before AS bigint);
+
 -- name: WorkspaceLock :one
 -- Locked, so that what is counted of a workspace stays counted. Rows that only refer
 -- to the workspace can be written meanwhile: FOR UPDATE would make them wait.
@@ -177,6 +196,7 @@ WITH asked AS (
 SELECT k.key_id FROM account_key k WHERE k.key_id IN (SELECT id FROM asked) AND k.revoked_at = 0
 UNION ALL SELECT a.key_id FROM agent_key a WHERE a.key_id IN (SELECT id FROM asked) AND a.revoked_at = 0 AND (a.expires_at = 0 OR a.expires_at > CAST(@now AS bigint))
 UNION ALL SELECT n.key_id FROM node_key n WHERE n.key_id IN (SELECT id FROM asked) AND n.revoked_at = 0
+UNION ALL SELECT o.key_id FROM operator_key o WHERE o.key_id IN (SELECT id FROM asked) AND o.revoked_at = 0 AND (o.expires_at = 0 OR o.expires_at > CAST(@now AS bigint))
 UNION ALL SELECT s.token_sha256 FROM session s WHERE s.token_sha256 IN (SELECT id FROM asked) AND s.expires_at > CAST(@now AS bigint);
 
 -- name: Workspaces :many

@@ -26,4 +26,5 @@ DELETE FROM rate_limit WHERE arrival <= @now;
 SELECT key_id, workspace_id FROM account_key a WHERE a.secret_sha256 = @secret_sha256 AND a.revoked_at = 0
 UNION ALL SELECT key_id, workspace_id FROM agent_key b WHERE b.secret_sha256 = @secret_sha256 AND b.revoked_at = 0
 UNION ALL SELECT key_id, '' FROM node_key c WHERE c.secret_sha256 = @secret_sha256 AND c.revoked_at = 0
+UNION ALL SELECT key_id, '' FROM operator_key o WHERE o.secret_sha256 = @secret_sha256 AND o.revoked_at = 0
 LIMIT 1;

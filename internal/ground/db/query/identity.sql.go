@@ -596,6 +596,7 @@ WITH asked AS (
 SELECT k.key_id FROM account_key k WHERE k.key_id IN (SELECT id FROM asked) AND k.revoked_at = 0
 UNION ALL SELECT a.key_id FROM agent_key a WHERE a.key_id IN (SELECT id FROM asked) AND a.revoked_at = 0 AND (a.expires_at = 0 OR a.expires_at > CAST($2 AS bigint))
 UNION ALL SELECT n.key_id FROM node_key n WHERE n.key_id IN (SELECT id FROM asked) AND n.revoked_at = 0
+UNION ALL SELECT o.key_id FROM operator_key o WHERE o.key_id IN (SELECT id FROM asked) AND o.revoked_at = 0 AND (o.expires_at = 0 OR o.expires_at > CAST($2 AS bigint))
 UNION ALL SELECT s.token_sha256 FROM session s WHERE s.token_sha256 IN (SELECT id FROM asked) AND s.expires_at > CAST($2 AS bigint)
 `
 
@@ -1546,6 +1547,158 @@ func (q *Queries) OperatorAdd(ctx context.Context, arg OperatorAddParams) (int64
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const operatorKeyBySecret = `-- name: OperatorKeyBySecret :one
+SELECT key_id, name, can_write, expires_at, last_used_at, revoked_at FROM operator_key WHERE secret_sha256 = $1
+`
+
+type OperatorKeyBySecretRow struct {
+	KeyID      string
+	Name       string
+	CanWrite   int64
+	ExpiresAt  int64
+	LastUsedAt int64
+	RevokedAt  int64
+}
+
+func (q *Queries) OperatorKeyBySecret(ctx context.Context, secretSha256 string) (OperatorKeyBySecretRow, error) {
+	row := q.db.QueryRowContext(ctx, operatorKeyBySecret, secretSha256)
+	var i OperatorKeyBySecretRow
+	err := row.Scan(
+		&i.KeyID,
+		&i.Name,
+		&i.CanWrite,
+		&i.ExpiresAt,
+		&i.LastUsedAt,
+		&i.RevokedAt,
+	)
+	return i, err
+}
+
+const operatorKeyCreate = `-- name: OperatorKeyCreate :exec
+INSERT INTO operator_key (key_id, name, secret_sha256, masked_prefix, can_write, created_at, expires_at, last_used_at, revoked_at, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+`
+
+type OperatorKeyCreateParams struct {
+	KeyID        string
+	Name         string
+	SecretSha256 string
+	MaskedPrefix string
+	CanWrite     int64
+	CreatedAt    int64
+	ExpiresAt    int64
+	LastUsedAt   int64
+	RevokedAt    int64
+	RowSum       string
+}
+
+func (q *Queries) OperatorKeyCreate(ctx context.Context, arg OperatorKeyCreateParams) error {
+	_, err := q.db.ExecContext(ctx, operatorKeyCreate,
+		arg.KeyID,
+		arg.Name,
+		arg.SecretSha256,
+		arg.MaskedPrefix,
+		arg.CanWrite,
+		arg.CreatedAt,
+		arg.ExpiresAt,
+		arg.LastUsedAt,
+		arg.RevokedAt,
+		arg.RowSum,
+	)
+	return err
+}
+
+const operatorKeyRevoke = `-- name: OperatorKeyRevoke :one
+UPDATE operator_key SET revoked_at = $1 WHERE key_id = $2 AND revoked_at = 0 RETURNING key_id, name, secret_sha256, masked_prefix, can_write, created_at, expires_at, last_used_at, revoked_at, row_sum
+`
+
+type OperatorKeyRevokeParams struct {
+	Now   int64
+	KeyID string
+}
+
+func (q *Queries) OperatorKeyRevoke(ctx context.Context, arg OperatorKeyRevokeParams) (OperatorKey, error) {
+	row := q.db.QueryRowContext(ctx, operatorKeyRevoke, arg.Now, arg.KeyID)
+	var i OperatorKey
+	err := row.Scan(
+		&i.KeyID,
+		&i.Name,
+		&i.SecretSha256,
+		&i.MaskedPrefix,
+		&i.CanWrite,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.LastUsedAt,
+		&i.RevokedAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const operatorKeyTouch = `-- name: OperatorKeyTouch :exec
+UPDATE operator_key SET last_used_at = $1 WHERE key_id = $2 AND last_used_at < CAST($3 AS bigint)
+`
+
+type OperatorKeyTouchParams struct {
+	Now    int64
+	KeyID  string
+	Before int64
+}
+
+func (q *Queries) OperatorKeyTouch(ctx context.Context, arg OperatorKeyTouchParams) error {
+	_, err := q.db.ExecContext(ctx, operatorKeyTouch, arg.Now, arg.KeyID, arg.Before)
+	return err
+}
+
+const operatorKeys = `-- name: OperatorKeys :many
+SELECT key_id, name, secret_sha256, masked_prefix, can_write, created_at, expires_at, last_used_at, revoked_at, row_sum FROM operator_key ORDER BY key_id DESC
+`
+
+func (q *Queries) OperatorKeys(ctx context.Context) ([]OperatorKey, error) {
+	rows, err := q.db.QueryContext(ctx, operatorKeys)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []OperatorKey
+	for rows.Next() {
+		var i OperatorKey
+		if err := rows.Scan(
+			&i.KeyID,
+			&i.Name,
+			&i.SecretSha256,
+			&i.MaskedPrefix,
+			&i.CanWrite,
+			&i.CreatedAt,
+			&i.ExpiresAt,
+			&i.LastUsedAt,
+			&i.RevokedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const operatorKeysActive = `-- name: OperatorKeysActive :one
+SELECT count(*) FROM operator_key WHERE revoked_at = 0 AND (expires_at = 0 OR expires_at > CAST($1 AS bigint))
+`
+
+func (q *Queries) OperatorKeysActive(ctx context.Context, now int64) (int64, error) {
+	row := q.db.QueryRowContext(ctx, operatorKeysActive, now)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
 const operatorRemove = `-- name: OperatorRemove :execrows

@@ -563,6 +563,19 @@ type OperatorAlert struct {
 	ToldAt int64
 }
 
+type OperatorKey struct {
+	KeyID        string
+	Name         string
+	SecretSha256 string
+	MaskedPrefix string
+	CanWrite     int64
+	CreatedAt    int64
+	ExpiresAt    int64
+	LastUsedAt   int64
+	RevokedAt    int64
+	RowSum       string
+}
+
 type PaymentEvent struct {
 	EventID    string
 	Type       string

@@ -200,10 +200,12 @@ func (s *store) people() {
 			agent, agentErr := identity.CreateAgentKey(ctx, tx, workspace, identity.AgentTerms{Name: "revoked"})
 			account, accountErr := identity.CreateAccountKey(ctx, tx, workspace, "revoked")
 			node, nodeErr := identity.CreateNodeKey(ctx, tx, "revoked")
-			if err := errors.Join(limited, agentErr, accountErr, nodeErr); err != nil {
+			_, ends := identity.CreateOperatorKey(ctx, tx, "ends", identity.OperatorWrites, time.Hour)
+			program, programErr := identity.CreateOperatorKey(ctx, tx, "revoked", identity.OperatorReads, 0)
+			if err := errors.Join(limited, agentErr, accountErr, nodeErr, ends, programErr); err != nil {
 				return err
 			}
-			for _, key := range []string{agent.KeyID, account.KeyID, node.KeyID} {
+			for _, key := range []string{agent.KeyID, account.KeyID, node.KeyID, program.KeyID} {
 				if err := identity.Revoke(ctx, tx, key); err != nil {
 					return err
 				}

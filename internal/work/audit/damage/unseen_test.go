@@ -10,7 +10,7 @@ import (
 // unseen are the columns of which the audit does not see each damage, and why. docs/audit.md
 // prints the same table.
 var unseen = []struct{ columns, why string }{
-	{"account_key.last_used_at agent_key.last_used_at node_key.last_used_at worker.seen_at", "It changes with every request. It is for people, and decides nothing but who counts as online."},
+	{"account_key.last_used_at agent_key.last_used_at node_key.last_used_at operator_key.last_used_at worker.seen_at", "It changes with every request. It is for people, and decides nothing but who counts as online."},
 	{"worker.left_at", "When a worker left. It decides nothing but who counts as online."},
 	{"lease.due_at lease.lapses_at lease.progress lease.last_code lease.last_error lease.lapsed_holder", "A lease changes too often for a checksum. A wrong time makes work late or has it done again, and fencing keeps its result single."},
 	{"pulse.pulse_id pulse.written_at pulse.heard_at pulse.together_until pulse.probed_at", "Whether the service hears its workers. It changes every second while frames are rendered, and moves only when a lease lapses."},
