@@ -133,39 +133,20 @@ type workspaceCreate struct {
 // transaction. For a known address it changes nothing and prints the workspace that the
 // person has: the secrets of its keys cannot be shown again.
 func (c *workspaceCreate) Run(k *kong.Context) error {
-	var p identity.Person
-	var known bool
-	var account, agent identity.NewKey
+	var made operator.MadeWorkspace
 	err := c.write(func(ctx context.Context, tx *db.Tx) (err error) {
-		before, err := identity.Workspaces(ctx, tx, c.Email, "", 1)
-		if known = len(before) > 0; err != nil {
-			return err
-		}
-		if p, err = identity.CreateWorkspace(ctx, tx, c.Email); err != nil || known {
-			return err
-		}
-		owner := identity.Principal{WorkspaceID: p.WorkspaceID, Credential: identity.Credential{PersonID: p.PersonID}}
-		if account, err = identity.CreateOwnAccountKey(ctx, tx, owner, "first account key", false); err != nil {
-			return err
-		}
-		if agent, err = identity.CreateAgentKey(ctx, tx, p.WorkspaceID, identity.AgentTerms{Name: "first agent key", MadeBy: p.PersonID}); err != nil || c.CreditCents == 0 {
-			return err
-		}
-		act, err := operator.Credit(ctx, tx, p.WorkspaceID, wallet.NewReference(), c.CreditCents)
-		if err == nil {
-			err = act.Perform(ctx, tx, operator.Account(whoami()))
-		}
+		made, err = operator.CreateWorkspace(ctx, tx, operator.Account(whoami()), c.Email, c.CreditCents)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if known {
-		terminal.Printf(k.Stderr, "svc: %s has this workspace already: no key and no balance was added, and secrets are shown only once", p.Email)
+	if !made.Created {
+		terminal.Printf(k.Stderr, "svc: %s has this workspace already: no key and no balance was added, and secrets are shown only once", strings.TrimSpace(c.Email))
 		terminal.Printf(k.Stderr, "a new key, and money:")
-		terminal.Printf(k.Stderr, "  svc admin key create --kind agent --workspace %s --name NAME", p.WorkspaceID)
-		terminal.Printf(k.Stderr, "  svc admin workspace credit %s --cents N", p.WorkspaceID)
-		return c.print(k, field{"workspace_id", p.WorkspaceID}, field{"created", false})
+		terminal.Printf(k.Stderr, "  svc admin key create --kind agent --workspace %s --name NAME", made.WorkspaceID)
+		terminal.Printf(k.Stderr, "  svc admin workspace credit %s --cents N", made.WorkspaceID)
+		return c.print(k, field{"workspace_id", made.WorkspaceID}, field{"created", false})
 	}
-	return c.print(k, field{"workspace_id", p.WorkspaceID}, field{"account_key", account.Secret}, field{"agent_key", agent.Secret}, field{"credit_cents", c.CreditCents}, field{"created", true})
+	return c.print(k, field{"workspace_id", made.WorkspaceID}, field{"account_key", made.AccountKey}, field{"agent_key", made.AgentKey}, field{"credit_cents", c.CreditCents}, field{"created", true})
 }

@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -26,6 +27,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/operator"
 )
 
 // keyScheme names the operator key in the document.
@@ -71,7 +73,10 @@ func (s *Server) config() huma.Config {
 		"Keys begin with " + contract.OperatorKeyPrefix + "; svc admin operator-key create makes them."
 	c.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
 	c.Servers = []*huma.Server{{URL: cmp.Or(s.PublicURL, "https://svc.example")}}
-	c.Tags = []*huma.Tag{{Name: readTag, Description: "Needs a key with the scope read or write."}}
+	c.Tags = []*huma.Tag{
+		{Name: readTag, Description: "Needs a key with the scope read or write."},
+		{Name: actTag, Description: "Needs a key with the scope write. Each act is recorded with the id of the key."},
+	}
 	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", document.SchemaName)
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		keyScheme: {Type: "http", Scheme: "bearer", Description: "Operator key, " + contract.OperatorKeyPrefix + "…"},
@@ -88,28 +93,55 @@ type route struct {
 	register                  func(api huma.API, op huma.Operation)
 }
 
-// readTag groups the routes that only read.
-const readTag = "Read"
+// with adds the example of a request.
+func (r route) with(request any) route {
+	r.request = request
+	return r
+}
+
+// Groups of routes.
+const (
+	readTag = "Read"
+	actTag  = "Act"
+)
 
 // operation describes a route.
 func (s *Server) operation(r route) huma.Operation {
+	tag := readTag
+	if r.scope == identity.OperatorWrites {
+		tag = actTag
+	}
 	return huma.Operation{
-		OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary, Tags: []string{readTag}, MaxBodyBytes: contract.MaxJSONBodyBytes,
+		OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary, Tags: []string{tag}, MaxBodyBytes: contract.MaxJSONBodyBytes,
 		Security:    []map[string][]string{{keyScheme: {string(r.scope)}}},
 		Metadata:    map[string]any{document.Codes: append([]fault.Code{fault.Unauthenticated, fault.InvalidRequest}, r.codes...)},
-		Middlewares: huma.Middlewares{operation.KeepRequestID, s.admit},
+		Middlewares: huma.Middlewares{operation.KeepRequestID, s.admit(r.scope)},
 	}
 }
 
-// admit refuses requests without an operator key, before their bodies are read. Error:
-// unauthenticated.
-func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
-	r, _ := humago.Unwrap(ctx)
-	if _, err := identity.AuthenticateOperator(r.Context(), s.DB, r.Header.Get("Authorization")); err != nil {
-		operation.Fail(ctx, err)
-		return
+// callerKey finds the operator key of a request in its context.
+type callerKey struct{}
+
+// caller is the operator key of a request.
+func caller(ctx context.Context) identity.OperatorKey {
+	return ctx.Value(callerKey{}).(identity.OperatorKey)
+}
+
+// admit refuses requests without an operator key of the scope, before their bodies are read.
+// Errors: unauthenticated, insufficient_scope.
+func (s *Server) admit(scope identity.OperatorScope) operation.Middleware {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		r, _ := humago.Unwrap(ctx)
+		key, err := identity.AuthenticateOperator(r.Context(), s.DB, r.Header.Get("Authorization"))
+		if err == nil && scope == identity.OperatorWrites {
+			_, err = operator.Key(key)
+		}
+		if err != nil {
+			operation.Fail(ctx, err)
+			return
+		}
+		next(huma.WithValue(ctx, callerKey{}, key))
 	}
-	next(ctx)
 }
 
 // reads is a route that reads in one transaction.
@@ -129,4 +161,6 @@ func reads[I, O any](s *Server, r route, answer O, read func(ctx context.Context
 }
 
 // table lists every route.
-func (s *Server) table() []route { return s.state() }
+func (s *Server) table() []route {
+	return slices.Concat(s.state(), s.jobActs(), s.workerActs(), s.workspaceActs(), s.moneyActs())
+}
