@@ -18,7 +18,8 @@ class Jobs:
     """The list, newest first. An entry has ``quote_id``, ``server``, ``name`` (of the scene),
     ``folder`` (where its frames go), ``frame_count``, ``frame_list``, ``price_cents``,
     ``currency``, ``noted`` (when it was started), ``stage``, and once it
-    was started ``job_id``, ``status``, ``frames_completed`` and ``after`` (the last event)."""
+    was started ``job_id``, ``status``, ``frames_completed`` and ``frames_folder``. One that has
+    ended has ``charged_cents``, ``frames_here``, ``picture`` and, without frames, ``why``."""
 
     def __init__(self, folder):
         self._path = os.path.join(folder, "jobs.json")

@@ -63,20 +63,22 @@ def check_online():
         raise RuntimeError("Online access is off. Start Blender with --online-mode, or allow it in the preferences (System > Network).")
 
 
-def render(frames="", folder="", max_cents=None, wait=True, pack=True, say=print):
+def render(frames="", folder="", max_cents=None, wait=True, pack=True, say=print, settings=None, ocio=""):
     """Sends and prices the open scene, starts it unless it costs more than ``max_cents``, and with
     ``wait`` brings its frames back. ``pack`` packs the files into the copy; without it they are
-    sent with it. Returns the job's entry. Errors: SvcError, RuntimeError."""
+    sent with it. ``settings`` are what differs from the file, as the SDK takes them; ``ocio`` is of
+    choices.configuration. Returns the job's entry. Errors: SvcError, RuntimeError."""
     import bpy
+    from . import choices
     check_online()
-    wanted = frames.strip() or None
+    wanted, colours = frames.strip() or None, choices.configuration(ocio)
     account, jobs = Account(data_folder()), Jobs(data_folder())
     client, stop = account.client(), threading.Event()
     name = scene_name(bpy.data.filepath)
     with Copy(bpy.data.filepath) as copy:
         save_copy(copy, pack)
         copy.pack(bpy.app.binary_path, stop)
-        quote, missing, differ = work.send(client, copy, wanted, lambda sent, total: None, stop)
+        quote, missing, differ = work.send(client, copy, wanted, lambda sent, total: None, stop, settings, colours)
         for warning in quote.get("warnings") or []:
             say("svc: %s: %s" % (warning.get("severity", "warning"), warning["message"]))
         for file in missing:

@@ -8,7 +8,7 @@ import webbrowser
 
 import bpy
 
-from . import openscene, preferences, work
+from . import choices, loading, openscene, preferences, work
 from .scenecopy import Copy
 
 _session = None
@@ -82,32 +82,37 @@ class SVCRENDER_OT_sign_out(Button):
 class SVCRENDER_OT_price(Button):
     bl_idname = "svcrender.price"
     bl_label = "Get Price"
-    bl_description = "Send a copy of the scene and get its price. This costs nothing, and the open file stays as it is"
+    bl_description = "Upload a copy of the scene and get its price. This costs nothing, and the open file stays as it is"
 
     def act(self, context):
         if session().doing:
-            return self.refuse("Something is being done: wait, or stop it")
+            return self.refuse("Please wait, or stop what is running")
         if context.scene.render.engine != "CYCLES":
             return self.refuse("The scene's render engine is not Cycles")
         painted = [image.name for image in bpy.data.images if image.is_dirty and image.source in ("FILE", "GENERATED")
                    and image.type == "IMAGE" and image.users]
         if painted:
-            return self.refuse("Save or pack what was painted first: %s" % ", ".join(painted[:5]))
+            return self.refuse("Save or pack your painted images first: %s" % ", ".join(painted[:5]))
+        mine = preferences.get(context)
+        try:
+            frames, ocio = mine.frames(context.scene), mine.configuration()
+        except RuntimeError as error:
+            return self.refuse(str(error))
         path, changed = bpy.data.filepath, bpy.data.is_dirty
         copy = Copy(path)
         try:
-            openscene.save_copy(copy, preferences.get(context).pack)
+            openscene.save_copy(copy, mine.pack)
         except RuntimeError as error:
             copy.remove()
             return self.refuse("The copy could not be saved: %s" % error)
         session().changed_until = time.monotonic() + 2.0 if changed else 0.0
-        session().price(copy, bpy.app.binary_path, openscene.scene_name(path), preferences.get(context).frames(context.scene))
+        session().price(copy, bpy.app.binary_path, openscene.scene_name(path), frames, choices.settings(context.scene), ocio)
 
 
 class SVCRENDER_OT_stop(Button):
     bl_idname = "svcrender.stop"
     bl_label = "Stop"
-    bl_description = "Stop what is being done. Nothing was spent"
+    bl_description = "Stop this step. Nothing was spent"
     online = False
 
     def act(self, context):
@@ -116,8 +121,8 @@ class SVCRENDER_OT_stop(Button):
 
 class SVCRENDER_OT_look(Button):
     bl_idname = "svcrender.look"
-    bl_label = "Free Look"
-    bl_description = "Have the current frame rendered small and coarse, for nothing"
+    bl_label = "Free Test Frame"
+    bl_description = "Render the current frame small and with few samples, for free"
 
     def act(self, context):
         quote = session().quote
@@ -130,7 +135,7 @@ class SVCRENDER_OT_look(Button):
 class SVCRENDER_OT_start(Button):
     bl_idname = "svcrender.start"
     bl_label = "Start"
-    bl_description = "Accept the price and the service's terms, and render"
+    bl_description = "Accept the price and the terms of the service, and render"
 
     def act(self, context):
         if session().quote:
@@ -140,7 +145,7 @@ class SVCRENDER_OT_start(Button):
 class SVCRENDER_OT_forget(Button):
     bl_idname = "svcrender.forget"
     bl_label = "Other Price"
-    bl_description = "Leave this price. Nothing was spent"
+    bl_description = "Discard this price. Nothing was spent"
     online = False
 
     def act(self, context):
@@ -159,7 +164,7 @@ class OfJob(Button):
 class SVCRENDER_OT_cancel(OfJob):
     bl_idname = "svcrender.cancel"
     bl_label = "Cancel"
-    bl_description = "End the job while no computer has begun it. It then costs nothing"
+    bl_description = "Cancel the job, which then costs nothing. This is possible until a computer starts to render it"
 
     def act(self, context):
         entry = self.entry()
@@ -170,12 +175,11 @@ class SVCRENDER_OT_cancel(OfJob):
 class SVCRENDER_OT_remove(OfJob):
     bl_idname = "svcrender.remove"
     bl_label = "Remove from the List"
-    bl_description = "Take the job off this list. Its frames stay where they are"
+    bl_description = "Remove the job from this list. Its frames stay where they are"
     online = False
 
     def act(self, context):
-        session().jobs.remove(self.quote_id)
-        session().changes += 1
+        session().take_off(self.quote_id)
 
 
 class SVCRENDER_OT_play(OfJob):
@@ -213,44 +217,43 @@ class SVCRENDER_OT_show_frames(OfJob):
     online = False
 
     def act(self, context):
-        frames = work.frames_of((self.entry() or {}).get("frames_folder", ""))
+        frames = work.numbered((self.entry() or {}).get("frames_folder", ""))
         if not frames:
             return self.refuse("The frames are not there")
-        show(context, frames[0], len(frames))
+        show(context, frames)
 
 
 class SVCRENDER_OT_show_look(Button):
     bl_idname = "svcrender.show_look"
     bl_label = "Show in an Image Editor"
-    bl_description = "Show the free look in an image editor"
+    bl_description = "Show the test frame in an image editor"
     online = False
 
     def act(self, context):
         if session().look_path:
-            show(context, session().look_path, 1)
+            show(context, [(1, session().look_path)])
 
 
 #: The one image that the add-on shows pictures in; it has no user, so no file keeps it.
 IMAGE = "svc render"
 
 
-def show(context, path, frames):
-    """Shows a picture, or a sequence that begins with it, in an image editor: an open one, or
-    one in a window of its own."""
+def show(context, frames):
+    """Shows a picture, or a sequence of them, in an image editor: an open one, or one in a window
+    of its own. ``frames`` has number and path of each."""
+    path = frames[0][1]
     image = bpy.data.images.get(IMAGE)
     if image is None:
         image = bpy.data.images.load(path)
         image.name = IMAGE
-    image.source = "SEQUENCE" if frames > 1 else "FILE"
+    image.source = "SEQUENCE" if len(frames) > 1 else "FILE"
     image.filepath = path
     image.reload()
     space = editor(context)
     space.image = image
-    if frames > 1:
-        number = int("".join(c for c in os.path.splitext(os.path.basename(path))[0] if c.isdigit()) or 1)
-        user = space.image_user
-        user.frame_duration, user.frame_start, user.frame_offset = frames, number, number - 1
-        user.use_auto_refresh = True
+    if len(frames) > 1:
+        loading.time_image(space.image_user, frames)
+        space.image_user.use_auto_refresh = True
 
 
 def editor(context):
@@ -312,13 +315,20 @@ class SVCRENDER_OT_render(bpy.types.Operator):
     max_cents: bpy.props.IntProperty(default=-1, min=-1, description="The most that it may cost, in cents; -1 is any price")
     wait: bpy.props.BoolProperty(default=True, description="Bring the frames back before it returns")
     pack: bpy.props.BoolProperty(default=True, description="Pack the scene's files into the copy. Otherwise they are uploaded next to it")
+    scene: bpy.props.StringProperty(description="The scene of the file; its active one without it")
+    camera: bpy.props.StringProperty(description="The camera for all frames; the scene's own without it")
+    view_layer: bpy.props.StringProperty(description="The only view layer; all that render without it")
+    resolution_percentage: bpy.props.IntProperty(min=0, max=100, description="Size in percent of the scene's resolution; 0 is as in the file")
+    samples: bpy.props.IntProperty(min=0, description="Samples; 0 is as in the file")
+    ocio: bpy.props.StringProperty(description="An OpenColorIO configuration, or none; that of the variable OCIO without it")
 
     def execute(self, context):
+        chosen = {name: getattr(self, name) for name in ("scene", "camera", "view_layer", "resolution_percentage", "samples") if getattr(self, name)}
         try:
             openscene.render(frames=self.frames, folder=bpy.path.abspath(self.folder), wait=self.wait, pack=self.pack,
-                             max_cents=None if self.max_cents < 0 else self.max_cents)
+                             max_cents=None if self.max_cents < 0 else self.max_cents, settings=chosen, ocio=self.ocio)
         except Exception as error:  # reported, so that a script that calls it raises
-            from .session import words
+            from .texts import words
             self.report({"ERROR"}, words(error))
             return {"CANCELLED"}
         return {"FINISHED"}

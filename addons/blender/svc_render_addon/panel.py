@@ -3,18 +3,18 @@
 
 import os
 import textwrap
-import time
 
 import bpy
 import bpy.utils.previews
 
-from . import openscene, preferences
+from . import choices, openscene, preferences
 from .jobs import ENDED, FETCHED
 from .operators import session
+from .texts import between, ended_text, frames_text, money, settings_text, state_of, when
 
 #: Warnings by how much they change the picture.
 ICONS = {"picture": "ERROR", "result": "INFO", "time": "TIME"}
-DOING = {"sign out": "Signing out", "pack": "Packing a copy of the scene", "look": "Rendering the free look",
+DOING = {"sign out": "Signing out", "pack": "Packing a copy of the scene", "look": "Rendering the test frame",
          "start": "Starting", "cancel": "Cancelling"}
 #: How many jobs and missing files are listed.
 LISTED = 8
@@ -31,10 +31,6 @@ def picture(path):
             _pictures.clear()
         _pictures.load(path, path, "IMAGE")
     return _pictures[path].icon_id
-
-
-def money(cents, currency):
-    return "%.2f %s" % (cents / 100, currency or "USD")
 
 
 def text(layout, context, words, icon="NONE"):
@@ -97,19 +93,38 @@ class RENDER_PT_svcrender(bpy.types.Panel):
         else:
             mine = preferences.get(context)
             layout.row().prop(mine, "which", expand=True)
-            if mine.which == "RANGE":
-                row = layout.row(align=True)
-                for name in ("first", "last", "step"):
-                    row.prop(mine, name)
+            if mine.which == "LIST":
+                layout.prop(mine, "frame_list")
+            self.draw_settings(layout, context, mine)
             layout.prop(mine, "folder")
             layout.prop(mine, "pack")
             layout.operator("svcrender.price", icon="FILE_REFRESH")
+
+    def draw_settings(self, layout, context, mine):
+        chosen = choices.settings(context.scene)
+        row = layout.row()
+        head = row.row()
+        head.alignment = "LEFT"
+        head.prop(mine, "more", icon="TRIA_DOWN" if mine.more else "TRIA_RIGHT", emboss=False)
+        if chosen:
+            reset = row.row()
+            reset.alignment = "RIGHT"
+            reset.operator("svcrender.as_in_file", text="", icon="LOOP_BACK")
+        if mine.more:
+            column = layout.column()
+            column.use_property_split, column.use_property_decorate = True, False
+            for name in ("camera", "view_layer", "resolution", "samples"):
+                column.prop(mine, name)
+        elif chosen:
+            text(layout, context, settings_text(chosen), "INFO")
+        if os.environ.get("OCIO"):
+            layout.prop(mine, "ocio")
 
     def draw_doing(self, layout, now):
         row = layout.row()
         if now.doing == "upload":
             share = now.sent / max(now.total, 1)
-            words = "Sent %.1f of %.1f MB" % (now.sent / 1e6, now.total / 1e6)
+            words = "Uploaded %.1f of %.1f MB" % (now.sent / 1e6, now.total / 1e6)
             if hasattr(row, "progress"):  # 4.0 and newer
                 row.progress(factor=share, text=words)
             else:
@@ -124,10 +139,12 @@ class RENDER_PT_svcrender(bpy.types.Panel):
         box = layout.box()
         row = box.row()
         row.scale_y = 1.4
-        row.label(text="%s: %d frames, %s" % (now.scene or "untitled", quote["frame_count"], money(quote["price_cents"], quote.get("currency"))))
+        row.label(text="%s: %s, %s" % (now.scene or "untitled", frames_text(quote["frame_count"]), money(quote["price_cents"], quote.get("currency"))))
         row.operator("svcrender.forget", text="", icon="X")
+        if quote.get("settings"):
+            text(box, context, settings_text(quote["settings"]), "SETTINGS")
         if now.missing:
-            text(box, context, "Missing: what the picture needs and did not come along", "ERROR")
+            text(box, context, "Missing files, without which the picture looks different", "ERROR")
             self.draw_files(box, now.missing)
         for why in dict.fromkeys(file["why"] for file in now.differ):
             text(box, context, why, "INFO")
@@ -141,12 +158,12 @@ class RENDER_PT_svcrender(bpy.types.Panel):
             box.operator("svcrender.show_look", icon="IMAGE_DATA")
         estimate = (now.look or {}).get("estimate")
         if estimate and estimate.get("total_seconds_high"):
-            box.label(text="Takes %s to %s" % (span(estimate["total_seconds_low"]), span(estimate["total_seconds_high"])), icon="TIME")
+            box.label(text=between(estimate["total_seconds_low"], estimate["total_seconds_high"]), icon="TIME")
         row = box.row()
         row.operator("svcrender.look", icon="HIDE_OFF")
         if now.wallet:
             lacks = quote["price_cents"] - now.wallet["available_cents"]
-            box.label(text="Balance: %s" % money(now.wallet["available_cents"], quote.get("currency")), icon="FUND")
+            box.label(text="Balance: %s" % money(now.wallet["available_cents"], quote.get("currency")))
             if lacks > 0:
                 text(box, context, "You need %s more." % money(lacks, quote.get("currency")), "ERROR")
                 box.operator("wm.url_open", text="Add Credit", icon="URL").url = now.account.server().rstrip("/") + "/console/wallet"
@@ -181,46 +198,47 @@ class RENDER_PT_svcrender(bpy.types.Panel):
 
     def draw_job(self, box, context, entry, live):
         job = live.get("job") or {}
-        status = job.get("status") or entry.get("status") or entry["stage"]
-        done, all = job.get("frames_completed", entry.get("frames_completed", 0)), entry["frame_count"]
-        row = box.row()
-        row.label(text="%s: %s" % (entry["name"], "frames are here" if entry["stage"] == FETCHED else status))
-        about = [time.strftime("%Y-%m-%d %H:%M", time.localtime(entry["noted"]))] if entry.get("noted") else []
-        about += ["frames " + entry["frame_list"]] if entry.get("frame_list") else ["%d frames" % all]
-        box.label(text=", ".join(about + [money(entry["price_cents"], entry.get("currency"))]))
+        icon = picture(live.get("picture") or entry.get("picture"))
+        width = context.region.width / context.preferences.system.ui_scale
+        row = box.split(factor=min(0.4, 90 / max(width, 1)))
+        if icon:
+            row.template_icon(icon_value=icon, scale=3.6)
+        else:
+            row.label(text="", icon="IMAGE_DATA")
+        column = row.column(align=True)
+        head = column.row()
+        head.label(text="%s: %s" % (entry["name"], title(entry, job)))
         if entry["stage"] in (FETCHED, ENDED):
-            row.operator("svcrender.remove", text="", icon="X").quote_id = entry["quote_id"]
+            head.operator("svcrender.remove", text="", icon="X").quote_id = entry["quote_id"]
         elif job.get("cancellable"):
-            row.operator("svcrender.cancel", text="", icon="X").quote_id = entry["quote_id"]
-        if entry["stage"] == FETCHED:
+            head.operator("svcrender.cancel", text="", icon="X").quote_id = entry["quote_id"]
+        frames = "Frames " + entry["frame_list"] if entry.get("frame_list") else frames_text(entry["frame_count"])
+        column.label(text="%s, %s" % (frames, money(entry["price_cents"], entry.get("currency"))))
+        if entry.get("noted"):
+            column.label(text=when(entry["noted"]))
+        if entry["stage"] == ENDED:
+            text(box, context, ended_text(entry), "INFO")
+        elif entry["stage"] != FETCHED:
+            words, share = state_of(entry, job), job.get("fetched", (job.get("frames_completed") or 0) / max(entry["frame_count"], 1))
+            words = words[:1].upper() + words[1:]
+            if hasattr(box, "progress"):  # 4.0 and newer
+                box.progress(factor=share, text=words)
+            else:
+                box.label(text=words, icon="RENDER_ANIMATION")
+        if entry["stage"] == FETCHED or job.get("frames_here") or entry.get("frames_here"):
             row = box.row(align=True)
             for name, icon in (("show_frames", "IMAGE_DATA"), ("play", "PLAY"), ("open_folder", "FILE_FOLDER")):
                 row.operator("svcrender." + name, icon=icon).quote_id = entry["quote_id"]
-        elif entry["stage"] == ENDED:
-            text(box, context, entry.get("why") or "It cost nothing.", "INFO")
-        else:
-            words = "%d of %d frames" % (done, all)
-            if "fetched" in job:
-                words = "Fetching the frames: %d %%" % (100 * job["fetched"])
-            elif job.get("eta_seconds"):
-                words += ", about %s left" % span(job["eta_seconds"])
-            elif job.get("waiting_reason"):
-                words += ", waits (%s)" % job["waiting_reason"].replace("_", " ")
-            if hasattr(box, "progress"):
-                box.progress(factor=job.get("fetched", done / max(all, 1)), text=words)
-            else:
-                box.label(text=words, icon="RENDER_ANIMATION")
-        icon = picture(live.get("picture"))
-        if icon:
-            box.template_icon(icon_value=icon, scale=8)
+            load = box.row()
+            load.operator_menu_enum("svcrender.load", "where", text="Load Into", icon="IMPORT").quote_id = entry["quote_id"]
 
 
-def span(seconds):
-    """A time as people say it."""
-    seconds = max(1, round(seconds))
-    if seconds < 90:
-        return "%d s" % seconds
-    return "%d min" % round(seconds / 60) if seconds < 5400 else "%.1f h" % (seconds / 3600)
+#: A job's state in one or two words.
+TITLES = {"queued": "waiting", "rendering": "rendering", "packaging": "finishing", "completed": "downloading", "failed": "failed", "cancelled": "cancelled"}
+
+
+def title(entry, job):
+    return "done" if entry["stage"] == FETCHED else TITLES.get(job.get("status") or entry.get("status"), "starting")
 
 
 def open_pictures():

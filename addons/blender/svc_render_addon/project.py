@@ -22,10 +22,12 @@ TURNS = 8
 
 class Project:
     """Which file of this disk is where in the project. ``path`` is the scene's own, "" of one
-    that was never saved; ``copy`` is the saved copy; ``listed`` is of finder."""
+    that was never saved; ``copy`` is the saved copy; ``listed`` is of finder, None
+    of a copy that was packed, with which only the OpenColorIO configuration ``ocio`` is sent."""
 
-    def __init__(self, path, copy, listed):
+    def __init__(self, path, copy, listed, ocio=""):
         home = os.path.expanduser("~")
+        self.packed, listed = listed is None, listed or []
         path = os.path.normpath(path) if path else os.path.join(home, os.path.basename(copy))
         self.listed = {}  # by path: what has a datablock goes before Blender's bare paths
         for one in sorted(listed, key=lambda one: one["name"] != ""):
@@ -39,6 +41,11 @@ class Project:
             if one["kind"] == "library" and os.path.isfile(one["path"]):
                 self.add(one["path"])
                 scenes.append(one["path"])
+        self.ocio = os.path.normpath(ocio) if ocio else ""
+        if self.ocio:
+            self.add(self.ocio)
+        if self.packed:
+            return
         # A bake is on disk or is not: the service can miss none that it does not see.
         for folder in [one["path"] for one in listed] + [os.path.join(os.path.dirname(scene), "blendcache_" + name_of(scene)) for scene in scenes]:
             if os.path.isdir(folder):
@@ -74,19 +81,30 @@ class Project:
 
     def owns(self, place):
         """Whether a file is in the scene's folders, by no link and in no hidden one."""
-        root = os.path.realpath(self.root)
-        inside = os.path.relpath(place, self.root)
-        return not inside.startswith(".") and os.sep + "." not in inside and os.path.realpath(place) == os.path.join(root, inside)
+        return below(place, self.root)
 
-    def price(self, client, frames, progress):
+    def names(self, file, place):
+        """Whether a file that the service misses is one that the scene or its OpenColorIO
+        configuration names."""
+        if self.ocio and file["kind"] == "lut":
+            return below(place, os.path.dirname(self.ocio)) or self.configured(os.path.basename(place))
+        return not self.packed and (composed(place) in self.listed or self.owns(place))
+
+    def configured(self, name):
+        """Whether the OpenColorIO configuration has a file's name in it."""
+        with open(self.ocio, encoding="utf-8", errors="replace") as text:
+            return "." in name[1:] and re.search(r"(?<![\w.-])%s(?![\w.-])" % re.escape(name), text.read()) is not None
+
+    def price(self, client, frames, progress, settings=None):
         """Sends what the service says that the picture needs, and returns the locked quote."""
+        chosen = dict(settings or {}, **({"ocio": self.path_of(self.ocio)} if self.ocio else {})) or None
         for _ in range(TURNS):
             progress(0, 0)
-            quote = client.inspect_project(self.root, self.main, self.files, frames=frames, progress=progress)
+            quote = client.inspect_project(self.root, self.main, self.files, frames=frames, settings=chosen, progress=progress)
             added = False
             for file in of_scene(quote):
                 place = self.place_of(file["path"])
-                if file["status"] == "missing" and (composed(place) in self.listed or self.owns(place)):
+                if file["status"] == "missing" and self.names(file, place):
                     added |= self.add(place, file["kind"] == "sequence" or self.listed.get(composed(place), {}).get("several"))
             if not added:
                 break
@@ -112,12 +130,21 @@ class Project:
                 tell(missing, place, "", file.get("owner", ""))
             elif file["status"] == "unused" and known and os.path.exists(place):
                 tell(differ, place, "Blender lists it, but the picture does not need it", file.get("owner", ""))
-            elif file["status"] in ("found", "remapped") and not known and file["kind"] != "simulation":
+            elif file["status"] in ("found", "remapped") and not known and file["kind"] not in ("simulation", "color_config", "lut"):
                 tell(differ, place, "The picture needs it, though Blender does not list it", file.get("owner", ""))
         for place, one in self.listed.items():
             if place not in seen and os.path.exists(one["path"]):
                 tell(differ, one["path"], "Blender lists it, but the service does not find it in the scene")
         return missing, differ
+
+
+def below(place, folder):
+    """Whether a file is in a folder, by no link and in no hidden one."""
+    try:
+        inside = os.path.relpath(place, folder)
+    except ValueError:  # another drive
+        return False
+    return not inside.startswith(".") and os.sep + "." not in inside and os.path.realpath(place) == os.path.join(os.path.realpath(folder), inside)
 
 
 def of_scene(quote):

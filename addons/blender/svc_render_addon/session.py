@@ -4,17 +4,17 @@ it. Threads never touch bpy; the window's timer sees by ``changes`` that there i
 new to draw."""
 
 import os
+import queue
 import shutil
 import tempfile
 import threading
 import time
-import traceback
 
 from . import work
-from .account import Account, SignInNeeded
-from .jobs import STARTING, Jobs
-from .scenecopy import PackingFailed, Stopped
-from .svc_render import ConnectionFailed, SvcError
+from .account import Account
+from .jobs import ENDED, FETCHED, STARTING, Jobs
+from .scenecopy import Stopped
+from .texts import frames_text, state_of, words
 
 #: How many jobs are followed at once; others wait.
 FOLLOWED = 8
@@ -30,6 +30,7 @@ class Session:
         self.folder = folder
         self.account, self.jobs = Account(folder), Jobs(folder)
         self.pictures = tempfile.mkdtemp(prefix="svc-render-")
+        self.thumbnails = os.path.join(folder, "thumbnails")  # of jobs; they outlive Blender
         self.changes = 0
         self.doing = ""  # "", "sign in", "pack", "upload", "look", "start", "cancel"
         self.note = ""  # what went wrong last, in words
@@ -41,6 +42,7 @@ class Session:
         self.look = None
         self.look_path = ""
         self.live = {}  # quote id -> what is new of a job: job, picture
+        self.ended = queue.SimpleQueue()  # entries of jobs that have ended since somebody looked
         self.changed_until = 0.0  # monotonic; until then the open file must say that it has unsaved changes
         self.closing = threading.Event()
         self._stop = threading.Event()  # of what is being done
@@ -89,7 +91,7 @@ class Session:
 
     # The price, a look, the start.
 
-    def price(self, copy, blender, name, frames):
+    def price(self, copy, blender, name, frames, settings, ocio):
         """Packs a saved copy unless it is a project, sends it, and removes it in the end."""
         self.quote, self.wallet, self.look, self.look_path, self.missing, self.differ = None, None, None, "", [], []
 
@@ -99,7 +101,7 @@ class Session:
                 copy.pack(blender, stop)
                 self.doing, self.total = "upload", os.path.getsize(copy.path)
                 self.changes += 1
-                quote, self.missing, self.differ = work.send(client, copy, frames, self._moved, stop)
+                quote, self.missing, self.differ = work.send(client, copy, frames, self._moved, stop, settings, ocio)
                 self.wallet = client.wallet()
                 self.scene, self.quote = name, quote
 
@@ -115,7 +117,7 @@ class Session:
             self.look = work.look(self.account.client(), self.quote, frame, path)
             self.look_path = path if os.path.exists(path) else ""
             if self.look["status"] != "ready":
-                self.note = (self.look.get("failure") or {}).get("message") or "The free look did not come. Try again later."
+                self.note = (self.look.get("failure") or {}).get("message") or "The test frame could not be rendered. Try again later."
 
         return self.do("look", act)
 
@@ -133,6 +135,14 @@ class Session:
             self.account.client().cancel(entry["job_id"])
 
         return self.do("cancel", act)
+
+    def take_off(self, quote_id):
+        """Takes a job off the list, with its small picture."""
+        picture = (self.jobs.get(quote_id) or {}).get("picture")
+        self.jobs.remove(quote_id)
+        if picture and os.path.exists(picture):
+            os.unlink(picture)
+        self.changes += 1
 
     # Jobs continue on their own.
 
@@ -165,7 +175,10 @@ class Session:
             client = self.account.client()
             if entry["stage"] == STARTING and not work.find_started(client, self.jobs, entry):
                 return
-            work.follow(client, self.jobs, quote_id, tell, self.closing, pictures=self.pictures)
+            work.follow(client, self.jobs, quote_id, tell, self.closing, pictures=self.thumbnails)
+            now = self.jobs.get(quote_id)
+            if now and now["stage"] in (FETCHED, ENDED):
+                self.ended.put(now)
         except Stopped:
             pass
         except Exception as error:  # the job continues at the service; it is followed again
@@ -174,24 +187,22 @@ class Session:
             self._following[quote_id] = time.monotonic() + AGAIN
             self.changes += 1
 
+    def progress(self):
+        """What is being done, in a line for the status bar; "" of nothing."""
+        if self.doing == "upload":
+            return "Render service: uploading, %d %%" % (100 * self.sent / max(self.total, 1))
+        jobs = self.jobs.unfinished(self.account.server())
+        states = [(self.live.get(one["quote_id"]) or {}).get("job") or one for one in jobs]
+        done, whole = (sum(one.get(name) or 0 for one in states) for name in ("frames_completed", "frame_count"))
+        if not jobs:
+            return ""
+        if len(jobs) > 1:
+            return "Render service: %d jobs, %d of %s" % (len(jobs), done, frames_text(whole))
+        return "Render service: %s, %s" % (jobs[0]["name"], state_of(jobs[0], states[0]))
+
     def close(self):
         """Blender ends, or the add-on is switched off. Jobs continue at the
         service."""
         self.closing.set()
         self._stop.set()
         shutil.rmtree(self.pictures, ignore_errors=True)
-
-
-def words(error):
-    """An error as a person reads it."""
-    if isinstance(error, (SignInNeeded, PackingFailed, RuntimeError)):
-        return str(error)
-    if isinstance(error, ConnectionFailed):
-        return "The service cannot be reached (%s)." % (error.__cause__ or error)
-    message = getattr(error, "message", "")
-    if message:
-        return " ".join(part for part in (message, getattr(error, "suggested_action", "")) if part)
-    if isinstance(error, SvcError):
-        return str(error)
-    traceback.print_exc()
-    return "%s: %s" % (type(error).__name__, error)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the add-on does at the service, without Blender: send a copy and get its price, look,
-start, follow, bring the frames back. Only start spends, and starting a quote again gives the
-same job. Each function may be called again after any failure."""
+start, follow, bring the frames back as they are accepted. Only start spends, and starting a
+quote again gives the same job. Each function may be called again after any failure."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -13,7 +14,7 @@ from . import files
 from .jobs import ENDED, FETCHED, RUNNING
 from .project import Project
 from .scenecopy import Stopped
-from .svc_render import LEGAL_V1, SvcError
+from .svc_render import LEGAL_V1, JobEnded, SvcError, save
 from .svc_render.transfer import PART
 
 #: Seconds between two pictures of frames that came back, at least.
@@ -21,29 +22,31 @@ PICTURE_SECONDS = 1.0
 
 
 class Damaged(SvcError):
-    """The ZIP has not what its receipt says."""
+    """The ZIP does not have what its receipt says."""
 
 
-def price(client, path, frames, progress, stop):
+def price(client, path, frames, progress, stop, settings=None):
     """Sends a file and returns its locked quote. ``frames`` is what the SDK takes, such as
-    "1-50x5" or a number, or None for the scene's own range. ``progress`` gets the bytes sent and
-    all bytes. A file larger than a part is sent in parts; after a failure, only the missing parts
-    are sent again."""
+    "1-50x5" or a number, or None for the scene's own range; ``settings`` too. ``progress`` gets the
+    bytes sent and all bytes. A file larger than a part is sent in parts; after a failure, only the
+    missing parts are sent again."""
     moved = stoppable(progress, stop)
     if os.path.getsize(path) <= PART:
-        return client.inspect(path, frames=frames, progress=moved)
-    return client.inspect_project(os.path.dirname(path), os.path.basename(path), [], frames=frames, progress=moved)
+        return client.inspect(path, frames=frames, settings=settings, progress=moved)
+    return client.inspect_project(os.path.dirname(path), os.path.basename(path), [], frames=frames, settings=settings, progress=moved)
 
 
-def send(client, copy, frames, progress, stop):
-    """Sends a copy that was packed, or as a project what is not. Returns its locked quote, what
-    is missing, and where Blender and the service name other files (project)."""
-    if copy.listed is None:
-        quote = price(client, copy.path, frames, progress, stop)
+def send(client, copy, frames, progress, stop, settings=None, ocio=""):
+    """Sends a copy that was packed, or as a project what is not, or what is rendered with an
+    OpenColorIO configuration, whose path is ``ocio``. Returns its locked quote, what is missing,
+    and where Blender and the service name other files (project)."""
+    packed = copy.listed is None
+    if packed and not ocio:
+        quote = price(client, copy.path, frames, progress, stop, settings)
         return quote, missing(quote, copy.left), []
-    project = Project(copy.scene, copy.path, copy.listed)
-    quote = project.price(client, frames, stoppable(progress, stop))
-    return (quote, *project.told(quote))
+    project = Project(copy.scene, copy.path, copy.listed, ocio)
+    quote = project.price(client, frames, stoppable(progress, stop), settings)
+    return (quote, missing(quote, copy.left), []) if packed else (quote, *project.told(quote))
 
 
 def stoppable(progress, stop):
@@ -105,57 +108,104 @@ def find_started(client, jobs, entry):
 
 
 def follow(client, jobs, quote_id, tell, stop, pictures=None):
-    """Follows a job to its end and brings its frames back. ``tell`` gets the job, and the path
-    of a small picture of its newest frame, or None; ``pictures`` is the folder for these.
-    Returns the folder with the frames, or "" of a job that failed, was cancelled or stopped."""
+    """Follows a job to its end. Each frame is saved in the job's folder as soon as it is accepted,
+    with the SHA-256 that the service tells, and the same call again continues. ``tell`` gets the
+    job, with ``frames_here``, and the path of a small picture of its newest frame, or None;
+    ``pictures`` is the folder for these. Returns the folder with the frames, or "" of a job that
+    failed, was cancelled or stopped."""
     entry = jobs.get(quote_id)
     if entry is None:
         return ""
-    job, newest, shown = {}, None, 0.0
-    job_id = entry["job_id"]
-    for event in client.follow(job_id, stop=stop):
-        if event.type == "job":
-            job = event.data
-            jobs.update(quote_id, status=job["status"], frames_completed=job.get("frames_completed", 0))
-        elif pictures and (time.monotonic() - shown > PICTURE_SECONDS or job.get("frames_completed", 0) < 3):
-            newest = _picture(client, job_id, event.data["frame"], pictures) or newest
-            shown = time.monotonic()
-        tell(job, newest)
-    if job.get("status") == "completed":
-        folder = fetch(client, entry, stop, lambda got, total: tell(dict(job, fetched=got / max(total, 1)), newest))
-        jobs.update(quote_id, stage=FETCHED, frames_folder=folder, charged_cents=job.get("charged_cents"))
-        return folder
-    if job.get("status") in ("failed", "cancelled"):
-        why = job.get("failure") or {}
-        jobs.update(quote_id, stage=ENDED, why=why.get("message") or "")
-    return ""
-
-
-def _picture(client, job_id, frame, folder):
-    path = os.path.join(folder, "%s-%06d.jpg" % (job_id, frame))
+    job_id, folder = entry["job_id"], job_folder(entry)
+    seen = _Seen(client, jobs, entry, tell, pictures)
+    jobs.update(quote_id, frames_folder=folder)
     try:
-        files.write_bytes(path, client.frame_preview(job_id, frame))
-    except SvcError:
-        return None  # the frame comes with the ZIP; this was a look at it
-    return path
-
-
-def fetch(client, entry, stop, progress):
-    """Downloads the ZIP of a completed job, verifies it with its receipt, and leaves the frames
-    with receipt.json, proof.json and keys.json in a folder of the job's own. Returns that."""
-    folder = job_folder(entry)
-    os.makedirs(folder, exist_ok=True)
-    archive = os.path.join(folder, entry["job_id"] + ".zip")
-
-    client.download(entry["job_id"], archive, progress=stoppable(progress, stop))
-    # It verifies the bytes of the ZIP and of each frame in it against what was signed.
-    client.verify(entry["job_id"], archive)
-    unpack(archive, folder)
-    job = "/node/v1/jobs/%s/" % entry["job_id"]
-    for name, path in (("receipt.json", job + "receipt"), ("proof.json", job + "proof"), ("keys.json", "/v1/signing-keys")):
-        files.write_bytes(os.path.join(folder, name), client.read(path))
-    os.unlink(archive)
+        for frame in save.sync(client, client._transport, client._job(job_id), job_id, folder, seen.job, stop):
+            seen.frame(frame)
+    except JobEnded as ended:
+        why = ended.job.get("failure") or {}
+        seen.ends(stage=ENDED, why=why.get("message") or "", charged_cents=ended.job.get("charged_cents", 0))
+        return ""
+    if stop.is_set():
+        return ""
+    if not outputs_are_here(folder):
+        fetch_outputs(client, job_id, folder, stop, lambda got, total: seen.told(fetched=got / max(total, 1)))
+    seen.ends(stage=FETCHED, charged_cents=seen.now.get("charged_cents"))
     return folder
+
+
+class _Seen:
+    """What is known of a job while it is followed."""
+
+    def __init__(self, client, jobs, entry, tell, pictures):
+        self.client, self.jobs, self.entry, self.tell, self.pictures = client, jobs, entry, tell, pictures
+        self.now, self.here, self.picture, self.shown = {}, 0, entry.get("picture"), 0.0
+
+    def job(self, job):
+        self.now = job
+        self.jobs.update(self.entry["quote_id"], status=job["status"], frames_completed=job.get("frames_completed", 0))
+        self.told()
+
+    def frame(self, frame):
+        self.here += 1
+        if self.pictures and (self.here < 3 or time.monotonic() - self.shown > PICTURE_SECONDS):
+            self.look_at(frame.frame)
+        self.told()
+
+    def look_at(self, frame):
+        """Replaces the small picture."""
+        path = os.path.join(self.pictures, "%s-%06d.jpg" % (self.entry["job_id"], frame))
+        try:
+            files.write_bytes(path, self.client.frame_preview(self.entry["job_id"], frame))
+        except SvcError:
+            return  # the frame itself is here
+        if self.picture and self.picture != path:
+            with contextlib.suppress(OSError):
+                os.unlink(self.picture)
+        self.picture, self.shown = path, time.monotonic()
+
+    def told(self, **members):
+        self.tell(dict(self.now, frames_here=self.here, **members), self.picture)
+
+    def ends(self, **members):
+        self.jobs.update(self.entry["quote_id"], frames_here=self.here, picture=self.picture, **members)
+
+
+def receipted(folder):
+    """The frames by the receipt in a job's folder, which was verified when it came."""
+    return ((files.read(os.path.join(folder, "receipt.json")) or {}).get("receipt") or {}).get("frames") or []
+
+
+def outputs_are_here(folder):
+    """Whether a job's folder has the files of File Output nodes."""
+    for frame in receipted(folder):
+        for output in frame.get("outputs") or []:
+            path = os.path.join(folder, "outputs", *output["name"].split("/"))
+            if not os.path.isfile(path) or os.path.getsize(path) != output["size_bytes"]:
+                return False
+    return True
+
+
+def fetch_outputs(client, job_id, folder, stop, progress):
+    """Downloads the ZIP of a completed job, verifies it with its receipt, and leaves the files of
+    File Output nodes below "outputs", which are in no other download."""
+    archive = os.path.join(folder, job_id + ".zip")
+    client.download(job_id, archive, progress=stoppable(progress, stop))
+    client.verify(job_id, archive, pixels=False)
+    unpack(archive, folder)
+    os.unlink(archive)
+
+
+def numbered(folder):
+    """The frames in a job's folder: number and path of each, in order. The receipt says which file
+    is which frame; until it is there, the last number in a name does."""
+    by_name = {frame.get("file"): frame.get("frame") for frame in receipted(folder)}
+    return sorted((by_name.get(os.path.basename(path), number_in(path)), path) for path in frames_of(folder))
+
+
+def number_in(path):
+    digits = re.findall(r"\d+", os.path.splitext(os.path.basename(path))[0])
+    return int(digits[-1]) if digits else 0
 
 
 def job_folder(entry):
@@ -165,31 +215,30 @@ def job_folder(entry):
 
 
 def unpack(archive, folder):
-    """Writes the frames of a ZIP into a folder, each whole, ignoring folders that the ZIP
-    names."""
+    """Writes the files of File Output nodes in a ZIP into a folder, each whole. A name that leads
+    out of the folder is refused."""
     with zipfile.ZipFile(archive) as whole:
         for member in whole.infolist():
-            top, _, name = member.filename.partition("/")
-            if top != "output" or not name or re.search(r'[/\\:\x00]', name) or name in (".", ".."):
+            parts = member.filename.split("/")
+            if parts[0] != "outputs" or member.is_dir():
                 continue
-            at = os.path.join(folder, name)
+            if any(part in ("", ".", "..") or re.search(r"[\\:\x00]", part) for part in parts):
+                raise Damaged("%r is not the name of a file" % member.filename)
+            at = os.path.join(folder, *parts)
+            os.makedirs(os.path.dirname(at), exist_ok=True)
             try:
                 with whole.open(member) as source, open(at + ".part", "wb") as target:
                     shutil.copyfileobj(source, target, 1 << 20)
             except zipfile.BadZipFile as cause:
-                raise Damaged("%s is damaged: %s" % (name, cause)) from cause
+                raise Damaged("%s is damaged: %s" % (member.filename, cause)) from cause
             os.replace(at + ".part", at)
 
 
 def frames_of(folder):
     """The pictures in a job's folder, by number."""
-    def number(name):
-        digits = re.findall(r"\d+", name)
-        return int(digits[-1]) if digits else 0
-
     try:
-        names = os.listdir(folder)
+        names = [one.name for one in os.scandir(folder) if one.is_file()]
     except OSError:
         return []
-    return [os.path.join(folder, name) for name in sorted(names, key=number)
+    return [os.path.join(folder, name) for name in sorted(names, key=lambda name: (number_in(name), name))
             if not name.endswith((".json", ".zip", ".part")) and not name.startswith(".")]

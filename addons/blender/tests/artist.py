@@ -22,7 +22,7 @@ def part(name):
     return importlib.import_module("%s.%s" % (NAME, name))
 
 
-account, jobs_module, openscene, scenecopy, work = (part(name) for name in ("account", "jobs", "openscene", "scenecopy", "work"))
+account, jobs_module, openscene, scenecopy, texts, work = (part(name) for name in ("account", "jobs", "openscene", "scenecopy", "texts", "work"))
 told = {}
 never = threading.Event()
 
@@ -149,6 +149,28 @@ def film():
     return os.path.join(at, "tex")
 
 
+def arrives(client, jobs, quote_id):
+    """Follows a job, stops when its first frame is here, damages that one, and follows again.
+    Returns the job's status at the first frame, what was there of it, and whether the damaged one
+    was replaced."""
+    stop, seen = threading.Event(), []
+
+    def first(job, picture):
+        here = work.frames_of(work.job_folder(jobs.get(quote_id)))
+        if here and not seen:
+            seen.extend([job["status"], [os.path.basename(path) for path in here], here[0]])
+            stop.set()
+
+    stopped = work.follow(client, jobs, quote_id, first, stop)
+    with open(seen[2], "rb") as frame:
+        whole = frame.read()
+    with open(seen[2], "wb") as frame:
+        frame.write(whole[:100])
+    work.follow(client, jobs, quote_id, lambda job, picture: None, never)
+    with open(seen[2], "rb") as frame:
+        return [stopped, seen[0], seen[1], frame.read() == whole, sorted(name for name in os.listdir(os.path.dirname(seen[2])) if name.endswith((".part", ".zip")))]
+
+
 def as_project(client):
     """Prices the open scene with its files."""
     before = state()
@@ -228,7 +250,8 @@ elif step == "project":
     client, jobs, tex = mine.client(), jobs_module.Jobs(openscene.data_folder()), film()
     quote, told["whole"] = as_project(client)
     work.start(client, jobs, mine.server(), quote, "s010", os.path.join(folder, "out put"))
-    frames = work.frames_of(work.follow(client, jobs, quote["quote_id"], lambda job, picture: None, never))
+    told["arrived"] = arrives(client, jobs, quote["quote_id"])
+    frames = work.frames_of(jobs.get(quote["quote_id"])["frames_folder"])
     told["colours"] = [colour(frame, x) for frame in frames for x in (0.2, 0.8)]
     # The same, as it is now: with a picture that is gone, and without saving.
     plate = shining(os.path.join(tex, "gone.png"))
@@ -272,6 +295,111 @@ elif step == "render":
     told["started"] = len(jobs.all()) - known
     bpy.ops.svcrender.render(frames="1,2", folder=out, max_cents=2)
     told["frames"] = [os.path.basename(frame) for frame in work.frames_of(jobs.all()[0]["frames_folder"])]
+
+elif step == "outputs":
+    mine = account.Account(openscene.data_folder())
+    client, jobs = mine.client(), jobs_module.Jobs(openscene.data_folder())
+    bpy.ops.wm.open_mainfile(filepath=os.path.join(folder, "five.blend"))
+    quote, _, _ = priced(client, "7")
+    work.start(client, jobs, mine.server(), quote, "five", os.path.join(folder, "out put"))
+    at = work.follow(client, jobs, quote["quote_id"], lambda job, picture: None, never)
+    told["files"] = sorted(os.path.relpath(os.path.join(one, name), at) for one, _, names in os.walk(at) for name in names if not name.endswith(".json"))
+
+elif step == "load":
+    # An OpenEXR job of frames with a gap, and the PNGs of an earlier one, into another file.
+    setup()
+    bpy.context.scene.frame_end = 4
+    bpy.context.scene.render.image_settings.file_format = "OPEN_EXR"
+    bpy.ops.wm.save_as_mainfile(filepath=os.path.join(folder, "float.blend"))
+    bpy.ops.svcrender.render(frames="1,2,4", folder=os.path.join(folder, "out put"))
+    jobs = jobs_module.Jobs(openscene.data_folder()).all()
+    setup()
+    scene = bpy.context.scene
+    for job in (jobs[0], next(one for one in jobs if one["name"] == "s010")):
+        for where in ("SEQUENCER", "COMPOSITOR"):
+            bpy.ops.svcrender.load(quote_id=job["quote_id"], where=where)
+        alone = bpy.data.images.load(work.frames_of(job["frames_folder"])[0])
+        strips = sorted((one for one in scene.sequence_editor.sequences_all if one.name.startswith(job["name"])), key=lambda one: one.frame_final_start)
+        node = scene.node_tree.nodes.active
+        told[job["name"]] = {
+            "strips": [[one.channel, one.frame_final_start, [part.filename for part in one.elements]] for one in strips],
+            "colours": {one.colorspace_settings.name for one in strips} | {node.image.colorspace_settings.name} == {alone.colorspace_settings.name},
+            "node": [node.image.source, node.frame_start, node.frame_duration, node.frame_offset, bool(node.outputs["Image"].links)]}
+        bpy.data.images.remove(alone)
+
+elif step == "choose":
+    choices, preferences = part("choices"), part("preferences")
+    mine, scene = preferences.get(bpy.context), bpy.context.scene
+
+    def asked(act):
+        try:
+            return act()
+        except RuntimeError as refused:
+            return str(refused)
+
+    # Two cameras see different colours; the second view layer lacks the plate of the first.
+    setup()
+    scene = bpy.context.scene
+    scene.render.image_settings.file_format = "PNG"
+    scene.cycles.samples, scene.frame_end, scene.frame_current = 4, 9, 2
+    for name, shade in (("red", [1.0, 0.0, 0.0, 1.0]), ("blue", [0.0, 0.0, 1.0, 1.0])):
+        picture(os.path.join(folder, name + ".png"), shade)
+    shining(os.path.join(folder, "red.png"))
+    far = shining(os.path.join(folder, "blue.png"))
+    far.location.x = 100
+    bpy.ops.object.camera_add(location=(100, 0, 10))
+    bpy.context.object.name = "Far"
+    scene.view_layers.new("Empty").layer_collection.exclude = True
+    for frame, name in ((3, "begin"), (5, "middle"), (7, "end")):
+        scene.timeline_markers.new(name, frame=frame).select = name != "middle"
+    bpy.ops.wm.save_as_mainfile(filepath=os.path.join(folder, "choices.blend"))
+
+    told["file"] = [mine.resolution, mine.samples, choices.settings(scene)]
+    told["menus"] = [[one[1] for one in items(mine, bpy.context)] for items in (choices.camera_items, choices.layer_items)]
+    mine.which = "MARKERS"
+    told["frames"] = [asked(lambda: mine.frames(scene))]
+    for marker in scene.timeline_markers:
+        marker.select = marker.name == "end"
+    told["frames"].append(asked(lambda: mine.frames(scene)))
+    for mine.which, mine.frame_list in (("SCENE", ""), ("CURRENT", ""), ("LIST", ""), ("LIST", " 1-3, 9 ")):
+        told["frames"].append(asked(lambda: mine.frames(scene)))
+    mine.camera, mine.view_layer, mine.resolution, mine.samples = "Far", scene.view_layers[0].name, 50, 99
+    told["chosen"] = choices.settings(scene)
+    mine.samples, mine.resolution = 2, 100
+    told["less"] = choices.settings(scene)
+    bpy.data.objects["Far"].name = "Away"
+    told["renamed"] = [mine.camera, sorted(choices.settings(scene))]
+    bpy.ops.wm.open_mainfile(filepath=os.path.join(folder, "choices.blend"))
+    part("ui").opened()  # a Blender without a window does not listen
+    told["reopened"] = choices.settings(bpy.context.scene)
+
+    # The same by the operator, as rendered.
+    bpy.ops.svcrender.render(frames="1", folder=os.path.join(folder, "out put"), camera="Far", view_layer=bpy.context.scene.view_layers[0].name, resolution_percentage=50, samples=1)
+    frame = work.frames_of(jobs_module.Jobs(openscene.data_folder()).all()[0]["frames_folder"])[0]
+    told["size"] = list(bpy.data.images.load(frame).size)
+    told["colour"] = colour(frame, 0.5)
+
+elif step == "colours":
+    bpy.ops.wm.open_mainfile(filepath=os.path.join(folder, "shot.blend"))
+    told["folders"] = []
+    for options in ({}, {"pack": False}, {"ocio": "none"}):
+        bpy.ops.svcrender.render(folder=os.path.join(folder, "out put"), **options)
+        told["folders"].append(jobs_module.Jobs(openscene.data_folder()).all()[0]["frames_folder"])
+    try:
+        bpy.ops.svcrender.render(ocio="ocio://default")
+    except RuntimeError as refused:
+        told["refused"] = str(refused)
+
+elif step == "cancel":
+    mine = account.Account(openscene.data_folder())
+    client, jobs = mine.client(), jobs_module.Jobs(openscene.data_folder())
+    setup()
+    quote, _, _ = priced(client)
+    job = work.start(client, jobs, mine.server(), quote, "shot", folder)
+    told["waits"] = texts.state_of(jobs.get(quote["quote_id"]), client.job(job["job_id"]))
+    client.cancel(job["job_id"])
+    told["frames"] = work.follow(client, jobs, quote["quote_id"], lambda job, picture: None, never)
+    told["notice"] = texts.notice_of(jobs.get(quote["quote_id"]))
 
 elif step == "sign-out":
     mine = account.Account(openscene.data_folder())

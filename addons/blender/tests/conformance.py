@@ -27,6 +27,8 @@ def render(file, frame_start, frame_end, folder):
     client, quote = account.client(), price(file, "%d-%d" % (frame_start, frame_end))
     job = work.start(client, jobs, account.server(), quote, "scene", folder)
     where = work.follow(client, jobs, quote["quote_id"], lambda job, picture: None, never)
+    # What the compositor's File Output nodes wrote comes with the ZIP: here it is fetched of any job.
+    work.fetch_outputs(client, job["job_id"], where, never, lambda got, total: None)
     entry = jobs.get(quote["quote_id"])
     receipt, proof, keys = (read(os.path.join(where, name)) for name in ("receipt.json", "proof.json", "keys.json"))
     checks = verify(receipt, keys["keys"], proof=proof).checks

@@ -19,7 +19,8 @@ class Answers:
     def __init__(self, *wanted):
         self.wanted, self.turns = wanted, []
 
-    def inspect_project(self, root, main, files, frames=None, progress=None):
+    def inspect_project(self, root, main, files, frames=None, settings=None, progress=None):
+        self.settings = settings
         self.turns.append(sorted(files))
         return {"scene": {"files": [dict({"status": "found" if one["path"] in files else "missing", "kind": "image", "owner": "o"}, **one) for one in self.wanted]}}
 
@@ -63,6 +64,21 @@ class Case(unittest.TestCase):
         missing, differ = project.told(quote)
         self.assertEqual(sorted({one["text"] for one in missing}), ["id", "link", "secret"])
         self.assertEqual([(one["path"], one["why"]) for one in differ], [(extra, "The picture needs it, though Blender does not list it")])
+
+    def test_a_configuration_of_colours_brings_its_own_files_alone(self):
+        scene, config, lut, film = self.at("film/s.blend"), self.at("studio/aces/config.ocio"), self.at("studio/aces/luts/a.cube"), self.at("studio/film.cube")
+        with open(config, "w", encoding="utf-8") as text:
+            text.write("search_path: luts:..\nid: {src: film.cube}\n")
+        at = "elsewhere" + self.disk.replace(os.sep, "/") + "/studio/"
+        for secret in ("studio/id", "studio/aces/.git/b.cube", "studio/other.cube", "film/tex.cube"):
+            self.at(secret)
+        asked = ["aces/luts/a.cube", "film.cube", "id", "aces/.git/b.cube", "other.cube"]
+        for listed in (None, []):
+            project = Project(scene, "copy", listed, config)
+            client, quote = self.sent(project, *({"path": at + path, "kind": "lut"} for path in asked), {"path": at + "aces/config.ocio", "kind": "color_config"})
+            self.assertEqual(client.settings, {"ocio": at + "aces/config.ocio"})
+            self.assertEqual(client.turns[-1], sorted([at + "aces/config.ocio", at + "aces/luts/a.cube", at + "film.cube", "s.blend"]))
+            self.assertEqual(project.told(quote)[1], [])
 
     def test_sets_and_folders_come_whole(self):
         scene, first = self.at("s.blend"), self.at("plate_08.png")

@@ -22,7 +22,7 @@ import numpy
 
 server, folder, told_path, screen = sys.argv[sys.argv.index("--") + 1:]
 NAME = next(module.__name__ for module in addon_utils.modules() if module.__name__.endswith("svc_render_addon"))
-operators, panel, preferences, ui = (importlib.import_module(NAME + "." + part) for part in ("operators", "panel", "preferences", "ui"))
+operators, panel, preferences, notices, ui = (importlib.import_module(NAME + "." + part) for part in ("operators", "panel", "preferences", "notices", "ui"))
 told = {"ticks": []}
 #: A callback of the add-on that takes longer, in seconds, costs the window a frame of 30 a second.
 FRAME = 1 / 30
@@ -138,6 +138,18 @@ def played(frames):
     player.wait()
 
 
+def reports():
+    """What Blender has reported, as its Info editor shows it."""
+    window = bpy.context.window_manager.windows[0]
+    area = min(window.screen.areas, key=lambda one: one.width * one.height)
+    kind, area.type = area.type, "INFO"
+    with bpy.context.temp_override(window=window, area=area, region=area.regions[-1]):
+        bpy.ops.info.select_all(action="SELECT")
+        bpy.ops.info.report_copy()
+    area.type = kind
+    return bpy.context.window_manager.clipboard
+
+
 def steps():
     clock = Clock()
     burden()
@@ -173,8 +185,10 @@ def steps():
     shoot("addon-sign-in")
     print("CODE", session.code.user_code, flush=True)
     yield from wait(lambda: not session.doing)
-    yield 0.6
+    mine.which, mine.frame_list, mine.more, mine.samples = "LIST", "1, 2", True, 1
+    yield 1.5  # panels move to their places
     shoot("addon-order")
+    mine.more = False
     bpy.ops.svcrender.price()
     yield from wait(lambda: session.doing == "upload" and session.sent > 0)
     clock.spent.clear()
@@ -183,7 +197,7 @@ def steps():
     yield from wait(lambda: session.quote and not session.doing)
     bpy.ops.svcrender.look()
     yield from wait(lambda: session.look_path and not session.doing)
-    yield 0.6
+    yield 1.5
     shoot("addon-price")
     # The same as a project, in which the picture that nothing shows stays here.
     bpy.ops.svcrender.forget()
@@ -219,9 +233,15 @@ def steps():
         bpy.ops.wm.window_close()
     yield 0.6
     shoot("addon-rendering")
+    told["status"] = sorted(set(notices._written.values()) - {""})
     yield from wait(lambda: any(one["stage"] == "fetched" for one in session.jobs.all()))
-    yield 0.6
+    yield 1.5
     shoot("addon-frames")
+    told["said"] = sorted(set(notices._written.values()) - {""})
+    yield from wait(lambda: not any(notices._written.values()))
+    told["notice"] = [line for line in reports().splitlines() if "is done" in line]
+    if bpy.app.version >= (4, 0):  # there the report is in the status bar
+        told["said"] += told["notice"]
     told["untouched"] = before == state() and before[0]
     own = 2 if bpy.app.version < (4, 0) else 0  # of two prices
     told["note"] = session.note
@@ -245,6 +265,24 @@ def steps():
     told["shown"] = [(space.image.source, space.image_user.frame_duration) for space in spaces if space.image]
     yield 0.6
     shoot("addon-shown")
+    with bpy.context.temp_override(window=window):
+        bpy.ops.svcrender.load(quote_id=entry["quote_id"], where="IMAGE")
+    yield 0.6
+    shoot("addon-image")
+    for other in bpy.context.window_manager.windows[1:]:
+        with bpy.context.temp_override(window=other):
+            bpy.ops.wm.window_close()
+    with bpy.context.temp_override(window=window):
+        bpy.ops.svcrender.load(quote_id=entry["quote_id"], where="SEQUENCER")
+    told["loaded"] = sorted(image.source for image in bpy.data.images if image.name.startswith("shot 010-"))
+    area.type = "SEQUENCE_EDITOR"
+    yield 0.6
+    with bpy.context.temp_override(window=window, area=area, region=next(one for one in area.regions if one.type == "WINDOW")):
+        bpy.ops.sequencer.view_all()
+    yield 0.6
+    shoot("addon-sequencer")
+    area.type = "PROPERTIES"
+    yield 0.3
     yield from played([os.path.join(entry["frames_folder"], name) for name in told["frames"]])
 
 

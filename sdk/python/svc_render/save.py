@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Dict, Iterator, NamedTuple, Optional, Union
+import threading
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, NamedTuple, Optional, Union
 
 from . import transfer
 from .errors import DownloadChanged, JobEnded, SvcError
@@ -40,15 +41,19 @@ class Rendering:
         return self.folder
 
 
-def sync(client: Client, transport: Transport, path: str, job_id: str, folder: transfer.Path) -> Iterator[SavedFrame]:
-    """Client.sync."""
+def sync(client: Client, transport: Transport, path: str, job_id: str, folder: transfer.Path,
+         tell: Optional[Callable[[Job], None]] = None, stop: Optional[threading.Event] = None) -> Iterator[SavedFrame]:
+    """Client.sync. ``tell`` gets the job when it has changed. ``stop`` ends it after the frame
+    that is being saved; the same call again continues."""
     folder = os.fspath(folder)
     os.makedirs(folder, exist_ok=True)
     saved: Dict[int, str] = {}
     job: Job = {}
-    for event in client.follow(job_id):
+    for event in client.follow(job_id, stop=stop):
         if event.type == "job":
             job = event.data
+            if tell:
+                tell(job)
         elif event.type == "frame":
             try:
                 frame = _save(transport, path, folder, event.data, saved)
@@ -57,9 +62,13 @@ def sync(client: Client, transport: Transport, path: str, job_id: str, folder: t
             if frame:
                 yield frame
     for entry in client.frames(job_id):
+        if stop and stop.is_set():
+            return
         frame = _save(transport, path, folder, entry, saved)
         if frame:
             yield frame
+    if stop and stop.is_set():
+        return
     if job.get("status") != "completed":
         raise JobEnded(job)
     _write(folder, RECEIPT, client.read(path + "/receipt"))

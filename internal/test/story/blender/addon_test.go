@@ -58,6 +58,7 @@ type desk struct {
 	screen  []string // what a run with a window begins with; nil = without one
 	home    string   // Blender's configuration, scripts and extensions
 	folder  string   // their scenes
+	ocio    string   // the OpenColorIO configuration of their Blender
 }
 
 // newDesk is a Blender in which nothing is installed. Its arguments come before all others.
@@ -81,7 +82,7 @@ func (a desk) command(arguments ...string) *exec.Cmd {
 	a.t.Cleanup(cancel)
 	command := exec.CommandContext(ctx, arguments[0], arguments[1:]...)
 	command.Env = append(os.Environ(), "LIBGL_ALWAYS_SOFTWARE=1", "BLENDER_USER_CONFIG="+filepath.Join(a.home, "config"), "BLENDER_USER_SCRIPTS="+filepath.Join(a.home, "scripts"),
-		"BLENDER_USER_EXTENSIONS="+filepath.Join(a.home, "extensions"), "HOME="+a.home, "SVC_KEY=", "SVC_SERVER=")
+		"BLENDER_USER_EXTENSIONS="+filepath.Join(a.home, "extensions"), "HOME="+a.home, "SVC_KEY=", "SVC_SERVER=", "OCIO="+a.ocio)
 	return command
 }
 
@@ -243,6 +244,8 @@ func (a desk) rendersAndChangesNothing() {
 		}
 	}
 	a.rendersBelowACeiling()
+	a.bringsWhatTheCompositorWrites()
+	a.loadsFramesIntoTheFile()
 
 	var out struct {
 		Server  string `json:"server"`
@@ -284,6 +287,7 @@ func (a desk) sendsAProject() {
 	var told struct {
 		Whole, Gone priced
 		Colours     []string
+		Arrived     []any
 	}
 	a.does("project", &told, nil)
 	spare := []string{"spare.png", "Blender lists it, but the picture does not need it", "images", "spare.png"}
@@ -300,6 +304,10 @@ func (a desk) sendsAProject() {
 	// The sequence on the left, the library's picture on the right.
 	if !slices.Equal(told.Colours, []string{"r", "b", "g", "b"}) {
 		t.Errorf("the frames show %v", told.Colours)
+	}
+	// The first frame is here while the job is rendered; a damaged one is fetched again, and nothing else is left.
+	if got := fmt.Sprint(told.Arrived); got != "[ rendering [frame_0001.png] true []]" {
+		t.Errorf("frames arrive as %s", got)
 	}
 	if got, want := told.Gone.Missing, [][]string{{"gone.png", "images", "gone.png"}}; !told.Gone.Untouched || !reflect.DeepEqual(got, want) {
 		t.Errorf("with a picture that is gone: %+v, want %v missing", told.Gone, want)
@@ -410,14 +418,18 @@ func (a desk) pressesThePanel() {
 		Callbacks int       `json:"callbacks"` // of the add-on in Blender's main thread, while it sends
 		Slow      int       `json:"slow"`      // of these, longer than a thirtieth of a second
 		Differ    [][]string
-		Windows   []any `json:"windows"` // before the look is shown, after it, and whether an open editor shows it
-		Played    int   `json:"played"`  // frames that differ, each of which the player has shown
+		Windows   []any    `json:"windows"` // before the look is shown, after it, and whether an open editor shows it
+		Status    []string `json:"status"`  // the status bar's line while the job is rendered
+		Said      []string `json:"said"`    // after its end
+		Notice    []string `json:"notice"`
+		Loaded    []string `json:"loaded"` // images of the frames, by source
+		Played    int      `json:"played"` // frames that differ, each of which the player has shown
 	}
 	if err := json.Unmarshal(text, &told); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%s", text)
-	if told.Error != "" || told.Note != "" || told.Price != 2 || !told.Untouched || len(told.Pictures) != 9 || !slices.Equal(told.Frames, []string{"frame_0001.png", "frame_0002.png"}) {
+	if told.Error != "" || told.Note != "" || told.Price != 2 || !told.Untouched || len(told.Pictures) != 11 || !slices.Equal(told.Frames, []string{"frame_0001.png", "frame_0002.png"}) {
 		t.Errorf("the panel told %+v", told)
 	}
 	if told.Undone != 1 || told.Redone != 2 {
@@ -432,8 +444,16 @@ func (a desk) pressesThePanel() {
 	if fmt.Sprint(told.Differ) != "[[spare.png spare]]" {
 		t.Errorf("Blender and the service list other files: %v", told.Differ)
 	}
+	if !slices.Equal(told.Loaded, []string{"SEQUENCE"}) {
+		t.Errorf("the frames are loaded as the images %q", told.Loaded)
+	}
 	if fmt.Sprint(told.Windows) != "[2 2 true]" || told.Played != 2 {
 		t.Errorf("two windows: %v; the player has shown %d frames", told.Windows, told.Played)
+	}
+	done := "shot 010 is done: 2 frames in " + filepath.Join(pictures, "frames") + string(filepath.Separator)
+	said := func(lines []string, what string) bool { return len(lines) == 1 && strings.Contains(lines[0], what) }
+	if !said(told.Status, "Render service: shot 010, ") || !said(told.Said, done) || !said(told.Notice, done) {
+		t.Errorf("the status bar says %q and then %q, and Blender reports %q, want %q", told.Status, told.Said, told.Notice, done)
 	}
 	for _, picture := range told.Pictures {
 		if values := picture[1].(float64); values < 100 {

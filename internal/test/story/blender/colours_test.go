@@ -47,22 +47,28 @@ func colouredShot(t *testing.T, program string) (files map[string]string, with, 
 			t.Fatalf("render by hand: %v\n%s", err, said)
 		}
 		for _, name := range []string{"frame_0001.png", "frame_0002.png"} {
-			picture, err := os.Open(filepath.Join(out, name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			seen, err := pixels.Read(picture)
-			_ = picture.Close()
-			if err != nil {
-				t.Fatal(err)
-			}
-			hashes = append(hashes, seen.SHA256)
+			hashes = append(hashes, pixelsOf(t, filepath.Join(out, name)))
 		}
 		return hashes
 	}
 	files = ociotest.Files()
 	files["shot.blend"] = string(scene)
 	return files, pictures(filepath.Join(folder, ociotest.Config)), pictures("")
+}
+
+// pixelsOf is the hash of a picture's pixels.
+func pixelsOf(t *testing.T, path string) string {
+	t.Helper()
+	picture, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = picture.Close() }()
+	seen, err := pixels.Read(picture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seen.SHA256
 }
 
 // inspected is the quote of a project's files.

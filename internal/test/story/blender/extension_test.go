@@ -32,6 +32,16 @@ func newBlender(t *testing.T) string {
 	return path
 }
 
+// newWorker is the same Blender for a worker: it takes commands, so no other process may be
+// around it.
+func newWorker(t *testing.T) worker.Blender {
+	t.Helper()
+	if path := os.Getenv("SVC_BLENDER_ALONE"); path != "" {
+		return worker.Blender{Path: path}
+	}
+	return worker.Blender{Path: newBlender(t)}
+}
+
 // updated is a service's door, whose add-on can be made a newer one, as by an update of the
 // service.
 type updated struct {
@@ -132,14 +142,14 @@ func TestExtensionIsValidAndUpdatesWithTheService(t *testing.T) {
 // extensions.
 func TestExtensionRendersAndNothingOfTheFileChanges(t *testing.T) {
 	svc := story.Start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: story.LogOf(t)})
-	svc.Worker(worker.Blender{Path: newBlender(t)}, story.OnCPU)
+	svc.Worker(newWorker(t), story.OnCPU)
 	extensionDesk(svc, svc.URL).rendersAndChangesNothing()
 }
 
 // TestExtensionsPanelLeadsFromTheCodeToTheFrames is the panel's story there.
 func TestExtensionsPanelLeadsFromTheCodeToTheFrames(t *testing.T) {
 	svc := story.Start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: story.LogOf(t)})
-	svc.Worker(worker.Blender{Path: newBlender(t)}, story.OnCPU)
+	svc.Worker(newWorker(t), story.OnCPU)
 	extensionDesk(svc, svc.URL).pressesThePanel()
 }
 

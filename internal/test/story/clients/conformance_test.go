@@ -53,15 +53,18 @@ func addOnModule(t *testing.T) string {
 	return module
 }
 
-// TestTheAddOnSendsOfAProjectWhatTheServiceWants runs the tests of the add-on's own rules,
-// for which no Blender is needed.
-func TestTheAddOnSendsOfAProjectWhatTheServiceWants(t *testing.T) {
+// TestTheAddOnKeepsItsRules runs the tests of the add-on's own rules, for which no Blender is
+// needed.
+func TestTheAddOnKeepsItsRules(t *testing.T) {
 	t.Parallel()
-	command := exec.CommandContext(story.Patient(t), "python3", "-W", "error", "tests/test_project.py")
-	command.Dir = story.AddOn
-	command.Env = append(os.Environ(), "PYTHONPATH="+addOnModule(t), "PYTHONDONTWRITEBYTECODE=1")
-	if output, err := command.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, output)
+	module := addOnModule(t)
+	for _, file := range []string{"tests/test_project.py", "tests/test_frames.py"} {
+		command := exec.CommandContext(story.Patient(t), "python3", "-W", "error", file)
+		command.Dir = story.AddOn
+		command.Env = append(os.Environ(), "PYTHONPATH="+module, "PYTHONDONTWRITEBYTECODE=1")
+		if output, err := command.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", file, err, output)
+		}
 	}
 }
 
