@@ -18,6 +18,7 @@ type AgentKey struct {
 	RevokedAt       *time.Time `json:"revoked_at"`   // nil while the key is active
 	SpentCents      int64      `json:"spent_cents"`  // in this calendar month (UTC)
 	ExpiresAt       *time.Time `json:"expires_at"`   // when the key expires; nil for never
+	CreatedBy       *Actor     `json:"created_by"`   // who made it; nil from an older service
 }
 
 // AgentKeys lists the workspace's agent keys, newest first, revoked ones too. It takes

@@ -177,6 +177,8 @@ type Job struct {
 	// Priority, 1 to 100, orders the job among those of its workspace; 0 unless it is queued or
 	// rendering.
 	Priority int `json:"priority"`
+	// StartedBy is who started the job; nil from an older service and in an event of a webhook.
+	StartedBy *Actor `json:"started_by"`
 	// Tags are what the workspace calls the job, in alphabetical order.
 	Tags        []string `json:"tags"`
 	Renderer    string   `json:"renderer"`
@@ -253,6 +255,16 @@ type Job struct {
 	// These are there once the job has a frame to show, and until its ZIP is removed.
 	ContactSheetURL string `json:"contact_sheet_url"`
 	LoopURL         string `json:"loop_url"`
+}
+
+// Actor is who did something in a workspace: a member, or a key with the member who made it.
+// What is not known is empty.
+type Actor struct {
+	Kind     string `json:"kind"` // "member", "key", "operator", "service" or "unknown"
+	PersonID string `json:"person_id"`
+	Email    string `json:"email"` // shortened, such as a…@example.com
+	KeyID    string `json:"key_id"`
+	KeyName  string `json:"key_name"`
 }
 
 // ETARange contains the true value of Job.ETASeconds in eight cases of ten.

@@ -57,7 +57,8 @@ type Transaction struct {
 	TransactionID string    `json:"transaction_id"`
 	Kind          string    `json:"kind"`
 	Reference     string    `json:"reference"`
-	JobID         string    `json:"job_id"` // "" for none
+	JobID         string    `json:"job_id"`     // "" for none
+	StartedBy     *Actor    `json:"started_by"` // who started the job or began the payment; nil from an older service
 	AmountCents   int64     `json:"amount_cents"`
 	Currency      string    `json:"currency"`
 	CreatedAt     time.Time `json:"created_at"`

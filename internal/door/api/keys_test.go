@@ -57,10 +57,10 @@ func TestAKeysSecretIsShownOnceAndItsMetadataAlways(t *testing.T) {
 			t.Errorf("made %v", made.body)
 		}
 		listed := b.do("GET", k.routes, body{}).body["keys"].([]any)
-		want := []string{"created_at", "key_id", "last_used_at", "masked_prefix", "name", "revoked_at"}
+		want := []string{"created_at", "created_by", "key_id", "last_used_at", "masked_prefix", "name", "revoked_at"}
 		createdWith := []string{"created_at", "key", "key_id", "name", "ok"}
 		if k.prefix == contract.AgentKeyPrefix {
-			want = []string{"created_at", "expires_at", "key_id", "last_used_at", "masked_prefix", "name", "revoked_at", "spend_limit_cents", "spent_cents"}
+			want = []string{"created_at", "created_by", "expires_at", "key_id", "last_used_at", "masked_prefix", "name", "revoked_at", "spend_limit_cents", "spent_cents"}
 			createdWith = []string{"created_at", "expires_at", "key", "key_id", "name", "ok", "spend_limit_cents"}
 		}
 		if len(listed) != 1 || !slices.Equal(members(listed[0]), want) || !slices.Equal(members(made.body), createdWith) {

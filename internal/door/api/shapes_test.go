@@ -92,7 +92,7 @@ func TestTheDocumentHasThePublishedShapes(t *testing.T) {
 		},
 		"Span":                {required: "minimum maximum", fixed: map[string]string{"minimum": `1`, "maximum": `10000`}},
 		"RateLimit":           {required: "requests_per_minute_per_client burst"},
-		"ApiKeyMetadata":      {required: "key_id name masked_prefix created_at last_used_at revoked_at"},
+		"ApiKeyMetadata":      {required: "key_id name masked_prefix created_at last_used_at revoked_at", optional: "created_by"},
 		"ApiKeyList":          {required: "ok keys", fixed: map[string]string{"ok": `true`}},
 		"ApiKeyCreateRequest": {required: "name"},
 		"ApiKeyCreated":       {required: "ok key key_id name created_at", fixed: map[string]string{"ok": `true`}},

@@ -160,7 +160,7 @@ UNION ALL SELECT o.key_id FROM operator_key o WHERE o.key_id IN (SELECT id FROM 
 UNION ALL SELECT s.token_sha256 FROM session s WHERE s.token_sha256 IN (SELECT id FROM asked) AND s.expires_at > CAST(?2 AS bigint);
 
 -- name: TopUpLock
-SELECT top_up_id, workspace_id, amount_cents, status, session_id, payment_id, customer_id, checkout_url, receipt_url, refunded_cents, disputed_cents, created_at, paid_at, checked_at, row_sum
+SELECT top_up_id, workspace_id, amount_cents, status, session_id, payment_id, customer_id, checkout_url, receipt_url, refunded_cents, disputed_cents, created_at, paid_at, checked_at, row_sum, started_by, key_id
 FROM top_up WHERE top_up_id = ?1;
 
 -- name: OauthRequestLock

@@ -90,6 +90,10 @@ func Workspace(ctx context.Context, tx *db.Tx, workspaceID string) (f Files, err
 	if _, err := Check(ctx, tx, workspaceID); err != nil {
 		return f, err
 	}
+	people, err := identity.Members(ctx, tx, workspaceID)
+	if err != nil {
+		return f, err
+	}
 	for _, erase := range []func(context.Context, *db.Tx, string) error{
 		quote.Erase, preview.Erase, frames.Erase, dispatch.Erase, webhook.Erase, idempotency.Erase, payment.Erase, freeze.Erase, operator.Erase, oauth.Erase, alert.Erase, invoice.Erase, share.Erase, notice.Erase, reuse.Erase, recheck.Erase, identity.Erase, testmode.End,
 	} {
@@ -103,6 +107,11 @@ func Workspace(ctx context.Context, tx *db.Tx, workspaceID string) (f Files, err
 	jobs, err := job.Erase(ctx, tx, workspaceID)
 	if err != nil {
 		return f, err
+	}
+	for _, p := range people { // those who are in no other workspace are erased now
+		if err := errors.Join(job.Forget(ctx, tx, p.PersonID), payment.Forget(ctx, tx, p.PersonID)); err != nil {
+			return f, err
+		}
 	}
 	for _, j := range jobs {
 		f.prefixes = append(f.prefixes, "frames/"+j.JobID+"/", result.OverviewsOf(j.JobID))

@@ -113,7 +113,7 @@ func agent(ctx context.Context, d *db.DB, header, prefix, resource string) (p Pr
 		if err == nil && row.Resources != "" && !slices.Contains(strings.Fields(row.Resources), resource) {
 			return keyState{}, invalidToken("This key is for %s.", row.Resources)
 		}
-		p = Principal{WorkspaceID: row.WorkspaceID, Credential: Credential{Kind: AgentCredential, KeyID: row.KeyID}, Scopes: scopesOf(row.Scopes), SpendLimitCents: limitOf(row.SpendLimitCents)}
+		p = Principal{WorkspaceID: row.WorkspaceID, Credential: Credential{Kind: AgentCredential, KeyID: row.KeyID, MadeBy: row.MadeBy}, Scopes: scopesOf(row.Scopes), SpendLimitCents: limitOf(row.SpendLimitCents)}
 		return keyState{row.KeyID, row.WorkspaceID, row.RevokedAt, row.LastUsedAt, endOf(row.ExpiresAt, row.TokenUntil)}, err
 	}, func(tx *db.Tx) error {
 		return tx.AgentKeyTouch(ctx, query.AgentKeyTouchParams{Now: tx.Now, KeyID: p.Credential.KeyID, Before: tx.Now})
@@ -139,7 +139,7 @@ func Account(ctx context.Context, d *db.DB, header string) (p Principal, err err
 func account(ctx context.Context, d *db.DB, header, prefix string) (p Principal, err error) {
 	err = authenticate(ctx, d, header, prefix, func(ctx context.Context, tx *db.Tx, secret string) (keyState, error) {
 		row, err := tx.AccountKeyBySecret(ctx, secret)
-		p = Principal{WorkspaceID: row.WorkspaceID, Credential: Credential{Kind: AccountCredential, KeyID: row.KeyID}, Scopes: AllScopes()}
+		p = Principal{WorkspaceID: row.WorkspaceID, Credential: Credential{Kind: AccountCredential, KeyID: row.KeyID, MadeBy: row.MadeBy}, Scopes: AllScopes()}
 		return keyState{row.KeyID, row.WorkspaceID, row.RevokedAt, row.LastUsedAt, 0}, err
 	}, func(tx *db.Tx) error {
 		return tx.AccountKeyTouch(ctx, query.AccountKeyTouchParams{Now: tx.Now, KeyID: p.Credential.KeyID, Before: tx.Now})

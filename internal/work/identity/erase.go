@@ -72,9 +72,36 @@ func leave(ctx context.Context, tx *db.Tx, workspaceID string, p Person) error {
 	if _, err := tx.OperatorRemove(ctx, p.PersonID); err != nil {
 		return fmt.Errorf("erase an operator: %w", err)
 	}
+	if err := forgetMaker(ctx, tx, p.PersonID); err != nil {
+		return err
+	}
 	for _, erase := range []func(context.Context, string) error{tx.PersonSessionsErase, tx.LoginsErase, tx.PersonErase} {
 		if err := erase(ctx, p.PersonID); err != nil {
 			return fmt.Errorf("erase a person: %w", err)
+		}
+	}
+	return nil
+}
+
+// forgetMaker takes a person out of the keys that they made in workspaces that they left. Those
+// keys have ended.
+func forgetMaker(ctx context.Context, tx *db.Tx, personID string) error {
+	accounts, err := tx.AccountKeysForget(ctx, personID)
+	if err != nil {
+		return fmt.Errorf("forget who made account keys: %w", err)
+	}
+	for _, row := range accounts {
+		if err := accountKeys.Renew(ctx, tx, row); err != nil {
+			return err
+		}
+	}
+	agents, err := tx.AgentKeysForget(ctx, personID)
+	if err != nil {
+		return fmt.Errorf("forget who made agent keys: %w", err)
+	}
+	for _, row := range agents {
+		if err := agentKeys.Renew(ctx, tx, row); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -284,6 +284,8 @@ type Key struct {
 	// another key.
 	SpentCents int64
 	ExpiresAt  *time.Time // when an agent key expires; nil for never
+	// CreatedBy is the person who made it, or an operator. It is nil of a worker's key.
+	CreatedBy *Actor
 }
 
 // Test reports whether it is a key of test mode. The key itself says so, so no column can
@@ -306,9 +308,10 @@ func AccountKeys(ctx context.Context, tx *db.Tx, workspaceID string) ([]Key, err
 	}
 	keys := make([]Key, len(rows))
 	for i, r := range rows {
+		k := r.AccountKey
 		keys[i] = Key{
-			KeyID: r.KeyID, Name: r.Name, MaskedPrefix: r.MaskedPrefix, CreatedAt: db.Time(r.CreatedAt),
-			LastUsedAt: db.OptionalTime(r.LastUsedAt), RevokedAt: db.OptionalTime(r.RevokedAt),
+			KeyID: k.KeyID, Name: k.Name, MaskedPrefix: k.MaskedPrefix, CreatedAt: db.Time(k.CreatedAt),
+			LastUsedAt: db.OptionalTime(k.LastUsedAt), RevokedAt: db.OptionalTime(k.RevokedAt), CreatedBy: makerOf(k.MadeBy, r.Maker, k.RevokedAt),
 		}
 	}
 	return keys, nil
@@ -330,9 +333,10 @@ func AgentKeys(ctx context.Context, tx *db.Tx, workspaceID string) ([]Key, error
 	}
 	keys := make([]Key, len(rows))
 	for i, r := range rows {
+		k := r.AgentKey
 		keys[i] = Key{
-			r.KeyID, r.Name, r.MaskedPrefix, db.Time(r.CreatedAt), db.OptionalTime(r.LastUsedAt), db.OptionalTime(r.RevokedAt),
-			limitOf(r.SpendLimitCents), cents[r.KeyID], db.OptionalTime(r.ExpiresAt),
+			k.KeyID, k.Name, k.MaskedPrefix, db.Time(k.CreatedAt), db.OptionalTime(k.LastUsedAt), db.OptionalTime(k.RevokedAt),
+			limitOf(k.SpendLimitCents), cents[k.KeyID], db.OptionalTime(k.ExpiresAt), makerOf(k.MadeBy, r.Maker, k.RevokedAt),
 		}
 	}
 	return keys, nil

@@ -16,6 +16,7 @@
 package identity
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -45,7 +46,12 @@ type Credential struct {
 	KeyID string
 	// Email is the address of a session's person, and PersonID their id; "" for a key.
 	Email, PersonID string
+	// MadeBy is the id of the person who made the key; "" for an operator's key and a session.
+	MadeBy string
 }
+
+// Person is the id of the person who acts, or whose key does; "" for an operator's key.
+func (c Credential) Person() string { return cmp.Or(c.PersonID, c.MadeBy) }
 
 // CredentialKind is one of the credential systems of spec 5.
 type CredentialKind string

@@ -162,6 +162,7 @@ func (j *Jobs) publishEnd(ctx context.Context, tx *db.Tx, jobID string) error {
 	if !ok {
 		return fmt.Errorf("job %s is %s and has not ended: no event to publish", jobID, o.Status)
 	}
+	o.StartedBy = nil // an event is kept as it is, also when a person is erased
 	err = webhook.Publish(ctx, tx, webhook.Event{WorkspaceID: o.WorkspaceID, JobID: jobID, Type: event, Data: o, Test: j.Test})
 	if err != nil || o.Status == Cancelled || j.Test {
 		return err // a cancelled job is no news to its workspace, and nobody waits for one of test mode

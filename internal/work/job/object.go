@@ -16,6 +16,7 @@ import (
 	"svc.example/internal/render/settings"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/framecheck"
+	"svc.example/internal/work/identity"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/wallet"
 )
@@ -59,6 +60,8 @@ type Object struct {
 	Settings       settings.Settings `json:"settings" doc:"What was chosen of the file, as in the quote; a member that is absent is as in the file."`
 	Tags           []string          `json:"tags" nullable:"false" maxItems:"10" doc:"What the workspace calls the job, in alphabetical order; at most 10. Each has at most 32 characters, in lower case."`
 	RerenderOf     *string           `json:"rerender_of" doc:"The job whose frames these are once more; null for none."`
+	// Read from other rows, and therefore not of an event's data.
+	StartedBy *identity.Actor `json:"started_by,omitempty" doc:"Who started the job. Absent from the data of webhook events, which are kept as they are."`
 	// Accepted frames. The number falls by one when an accepted frame is rendered
 	// again.
 	FramesCompleted int                `json:"frames_completed"`
@@ -177,6 +180,7 @@ func readView(ctx context.Context, tx *db.Tx, jobID string) (query.JobViewsRow, 
 func (j *Jobs) show(view query.JobViewsRow, around surroundings, now time.Time) Object {
 	o := shown(view.Job)
 	o.Test, o.WebhookConfigured = j.Test, view.Notified
+	o.StartedBy = identity.ActorOf(view.Job.StartedBy, view.PersonEmail, view.Job.KeyID, view.KeyName)
 	switch o.Status {
 	case Completed:
 		j.link(&o, view, now)

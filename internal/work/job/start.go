@@ -176,7 +176,7 @@ func (j *Jobs) create(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Qu
 		FrameStart: int64(q.FrameStart), FrameEnd: int64(q.FrameEnd), FrameStep: int64(q.FrameStep),
 		FrameCount: int64(q.FrameCount), Frames: q.Gaps(), Settings: q.Settings.Text(), PricingVersion: q.PricingVersion, PriceCents: q.PriceCents,
 		CreatedAt: tx.Now, SubmittedAt: submitted, UpdatedAt: tx.Now, Findings: framecheck.Findings{}.Stored(),
-		RequestID: fault.RequestID(ctx),
+		RequestID: fault.RequestID(ctx), StartedBy: r.Principal.Credential.Person(),
 	}
 	if q.RerenderOf != nil {
 		row.RerenderOf = *q.RerenderOf

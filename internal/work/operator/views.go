@@ -155,13 +155,15 @@ type ListedKey struct {
 	SpendLimitCents *int64     `json:"spend_limit_cents"`
 	SpentCents      int64      `json:"spent_cents"`
 	ExpiresAt       *time.Time `json:"expires_at"`
+	// CreatedBy is who made it; null for workers' keys.
+	CreatedBy *identity.Actor `json:"created_by" doc:"Who made it; null for workers' keys."`
 }
 
 // ListKeys lists keys of a kind.
 func ListKeys(kind string, keys []identity.Key) []ListedKey {
 	listed := make([]ListedKey, 0, len(keys))
 	for _, k := range keys {
-		listed = append(listed, ListedKey{k.KeyID, kind, k.Name, k.MaskedPrefix, k.CreatedAt, k.LastUsedAt, k.RevokedAt, k.SpendLimitCents, k.SpentCents, k.ExpiresAt})
+		listed = append(listed, ListedKey{k.KeyID, kind, k.Name, k.MaskedPrefix, k.CreatedAt, k.LastUsedAt, k.RevokedAt, k.SpendLimitCents, k.SpentCents, k.ExpiresAt, k.CreatedBy})
 	}
 	return listed
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // rows carry checksums: what the provider said follows from nothing in the store.
-var rows = rowsum.Table[query.TopUp]{Name: "top_up", Key: 1, Except: []string{"CheckedAt"}}
+var rows = rowsum.Table[query.TopUp]{Name: "top_up", Key: 1, Except: []string{"CheckedAt"}, Later: []string{"StartedBy", "KeyID"}}
 
 var eventRows = rowsum.Table[query.PaymentEvent]{Name: "payment_event", Key: 1}
 
@@ -81,6 +81,20 @@ func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
 		return fmt.Errorf("erase top-ups: %w", err)
 	}
 	for _, row := range erased {
+		if err := rows.Renew(ctx, tx, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Forget takes a person who was erased out of the top-ups that they began in other workspaces.
+func Forget(ctx context.Context, tx *db.Tx, personID string) error {
+	forgotten, err := tx.TopUpsForget(ctx, personID)
+	if err != nil {
+		return fmt.Errorf("forget who began top-ups: %w", err)
+	}
+	for _, row := range forgotten {
 		if err := rows.Renew(ctx, tx, row); err != nil {
 			return err
 		}

@@ -25,6 +25,7 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
+	"svc.example/internal/work/identity"
 	"svc.example/internal/work/invoice"
 )
 
@@ -148,17 +149,21 @@ func unavailable() error {
 	return fault.New(fault.PaymentsUnavailable, "This service has no online payments. Ask its operator for credit.")
 }
 
-// Create begins a top-up. It moves no money. Errors: payments_unavailable; invalid_request
+// Create begins a top-up of the caller's workspace. It moves no money. Errors: payments_unavailable; invalid_request
 // for an amount outside of contract.MinTopUpCents to MaxTopUpCents; top_up_limit_reached;
 // unavailable when the provider does not answer.
-func (p *Payments) Create(ctx context.Context, workspaceID string, cents int64) (TopUp, error) {
+func (p *Payments) Create(ctx context.Context, who identity.Principal, cents int64) (TopUp, error) {
 	if !p.Available() {
 		return TopUp{}, unavailable()
 	}
 	if cents < contract.MinTopUpCents || cents > contract.MaxTopUpCents {
 		return TopUp{}, fault.Field("amount_cents", "is %d; it must be %d to %d", cents, contract.MinTopUpCents, contract.MaxTopUpCents)
 	}
-	row := query.TopUp{TopUpID: id.New(id.TopUp), WorkspaceID: workspaceID, AmountCents: cents, Status: string(Created)}
+	workspaceID := who.WorkspaceID
+	row := query.TopUp{
+		TopUpID: id.New(id.TopUp), WorkspaceID: workspaceID, AmountCents: cents, Status: string(Created),
+		StartedBy: who.Credential.Person(), KeyID: who.Credential.KeyID,
+	}
 	err := p.DB.Write(ctx, func(tx *db.Tx) error {
 		// The lock makes two at once see each other's row.
 		if _, err := tx.WorkspaceLock(ctx, workspaceID); err != nil {

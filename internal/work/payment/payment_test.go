@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/test/stripetest"
+	"svc.example/internal/work/identity"
 	"svc.example/internal/work/payment"
 	"svc.example/internal/work/wallet"
 )
@@ -146,7 +147,7 @@ func TestALostAnswerMakesNoSecondPage(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		w.provider.LoseNextAnswer()
-		if _, err := w.Create(t.Context(), w.workspace, 2500); !fault.Is(err, fault.Unavailable) {
+		if _, err := w.Create(t.Context(), identity.Principal{WorkspaceID: w.workspace}, 2500); !fault.Is(err, fault.Unavailable) {
 			t.Fatalf("got %v", err)
 		}
 		lost := w.list()[0]
@@ -262,17 +263,17 @@ func TestAmountsAndOpenTopUpsHaveBounds(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		for _, cents := range []int64{-1, 0, 499, 100_001} {
-			if _, err := w.Create(t.Context(), w.workspace, cents); !fault.Is(err, fault.InvalidRequest) {
+			if _, err := w.Create(t.Context(), identity.Principal{WorkspaceID: w.workspace}, cents); !fault.Is(err, fault.InvalidRequest) {
 				t.Errorf("%d cents: %v", cents, err)
 			}
 		}
 		for range 10 {
 			w.create()
 		}
-		if _, err := w.Create(t.Context(), w.workspace, 500); !fault.Is(err, fault.TopUpLimitReached) {
+		if _, err := w.Create(t.Context(), identity.Principal{WorkspaceID: w.workspace}, 500); !fault.Is(err, fault.TopUpLimitReached) {
 			t.Errorf("got %v", err)
 		}
-		if _, err := (&payment.Payments{}).Create(t.Context(), w.workspace, 500); !fault.Is(err, fault.PaymentsUnavailable) {
+		if _, err := (&payment.Payments{}).Create(t.Context(), identity.Principal{WorkspaceID: w.workspace}, 500); !fault.Is(err, fault.PaymentsUnavailable) {
 			t.Errorf("got %v", err)
 		}
 	})

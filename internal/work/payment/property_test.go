@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/test/long"
 	"svc.example/internal/test/stripetest"
+	"svc.example/internal/work/identity"
 	"svc.example/internal/work/wallet"
 )
 
@@ -157,7 +158,7 @@ func (g *game) begin() {
 	if g.random.IntN(4) == 0 {
 		g.provider.LoseNextAnswer()
 	}
-	made, err := g.Create(context.Background(), g.workspace, 500+g.random.Int64N(2500))
+	made, err := g.Create(context.Background(), identity.Principal{WorkspaceID: g.workspace}, 500+g.random.Int64N(2500))
 	if err == nil {
 		g.ids = append(g.ids, made.ID)
 	} else if all := g.list(); len(all) > len(g.ids) {

@@ -11,6 +11,7 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/test/stripetest"
+	"svc.example/internal/work/identity"
 	"svc.example/internal/work/invoice"
 	"svc.example/internal/work/payment"
 	"svc.example/internal/work/payment/stripeapi"
@@ -70,7 +71,7 @@ func (w *world) write(do func(ctx context.Context, tx *db.Tx) error) {
 // create begins a top-up of 25 dollars.
 func (w *world) create() payment.TopUp {
 	w.Helper()
-	made, err := w.Create(w.Context(), w.workspace, 2500)
+	made, err := w.Create(w.Context(), identity.Principal{WorkspaceID: w.workspace}, 2500)
 	if err != nil {
 		w.Fatal(err)
 	}

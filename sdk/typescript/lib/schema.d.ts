@@ -1,5 +1,20 @@
 // Made from the service's OpenAPI document by build.mjs. Do not edit.
 export interface Schemas {
+    Actor: {
+        /** @description Their address, shortened. Null where it is not known. */
+        email: string | null;
+        /** @description The key, where kind is key; otherwise null. */
+        key_id: string | null;
+        /** @description Its name. */
+        key_name: string | null;
+        /**
+         * @description unknown: nobody is recorded, because it was made before the service recorded it, or because the person was erased. service: it happens automatically.
+         * @enum {string}
+         */
+        kind: "member" | "key" | "operator" | "service" | "unknown";
+        /** @description The person; for a key, the one who made it. Null where it is not known. */
+        person_id: string | null;
+    };
     AgentKeyCreateRequest: {
         /**
          * Format: int64
@@ -45,6 +60,8 @@ export interface Schemas {
     AgentKeyMetadata: {
         /** Format: date-time */
         created_at: string;
+        /** @description Who made the key, or let the program in that has it. */
+        created_by: Schemas["Actor"];
         /**
          * Format: date-time
          * @description When the key expires; null if it does not.
@@ -105,6 +122,8 @@ export interface Schemas {
     ApiKeyMetadata: {
         /** Format: date-time */
         created_at: string;
+        /** @description Who made the key. */
+        created_by: Schemas["Actor"];
         key_id: string;
         /**
          * Format: date-time
@@ -2047,6 +2066,8 @@ export interface Schemas {
         seconds_per_frame_low: number | null;
         /** @description What was chosen of the file, as in the quote; a member that is absent is as in the file. */
         settings: Schemas["Settings"];
+        /** @description Who started the job. Absent from the data of webhook events, which are kept as they are. */
+        started_by?: Schemas["Actor"];
         /**
          * @description Always equal to status.
          * @enum {string}
@@ -2270,6 +2291,8 @@ export interface Schemas {
         seconds_per_frame_low: number | null;
         /** @description What was chosen of the file, as in the quote; a member that is absent is as in the file. */
         settings: Schemas["Settings"];
+        /** @description Who started the job. Absent from the data of webhook events, which are kept as they are. */
+        started_by?: Schemas["Actor"];
         /**
          * @description Always equal to status.
          * @enum {string}
@@ -2424,6 +2447,8 @@ export interface Schemas {
         seconds_per_frame_low: number | null;
         /** @description What was chosen of the file, as in the quote; a member that is absent is as in the file. */
         settings: Schemas["Settings"];
+        /** @description Who started the job. Absent from the data of webhook events, which are kept as they are. */
+        started_by?: Schemas["Actor"];
         /**
          * @description Always equal to status.
          * @enum {string}
@@ -3079,6 +3104,8 @@ export interface Schemas {
         kind: "credit" | "reserve" | "capture" | "release" | "refund" | "top_up" | "top_up_refund" | "chargeback" | "chargeback_won" | "settlement";
         /** @description Happens once for its kind. */
         reference: string;
+        /** @description Who started the job, or began the payment; the operator for credit and refunds. */
+        started_by: Schemas["Actor"];
         transaction_id: string;
     };
     WalletTransactions: {

@@ -21,7 +21,7 @@ func Examples(at links.Links) map[string]any {
 	var ledger transactionsOutput
 	ledger.Body.OK = true
 	ledger.Body.Transactions = []transactionBody{{
-		TransactionID: "TXN-0198c0de000070008000000000000007", Kind: wallet.Reserved, Reference: "job:" + sample.JobID, JobID: new(sample.JobID), AmountCents: 250,
+		TransactionID: "TXN-0198c0de000070008000000000000007", Kind: wallet.Reserved, Reference: "job:" + sample.JobID, JobID: new(sample.JobID), StartedBy: sample.Person(), AmountCents: 250,
 		Currency: contract.Currency, CreatedAt: sample.Time(time.Minute),
 	}}
 	var renders rendersOutput
@@ -64,7 +64,7 @@ func addKeys(bodies map[string]any) {
 	bodies["ApiKeyCreateRequest"] = apiKeyCreateRequest{Name: "render farm"}
 	bodies["ApiKeyCreated"] = apiKeyCreated{true, contract.AccountKeyPrefix + secret, sample.KeyID, "render farm", sample.Time(0)}
 	bodies["ApiKeyList"] = apiKeyList{true, []apiKeyMetadata{
-		{sample.KeyID, "render farm", contract.AccountKeyPrefix + secret[:8] + "…", sample.Time(0), &used, nil},
+		{sample.KeyID, "render farm", contract.AccountKeyPrefix + secret[:8] + "…", sample.Time(0), &used, nil, sample.Person()},
 	}}
 	ahead := 86400.0
 	bodies["TestClockRequest"] = testClockRequest{AdvanceSeconds: &ahead}
@@ -73,6 +73,6 @@ func addKeys(bodies map[string]any) {
 	bodies["AgentKeyCreateRequest"] = agentKeyCreateRequest{Name: "nightly agent", SpendLimitCents: spend, ExpiresInDays: &days}
 	bodies["AgentKeyCreated"] = agentKeyCreated{true, contract.AgentKeyPrefix + secret, sample.KeyID, "nightly agent", spend, sample.Time(0), &ends}
 	bodies["AgentKeyList"] = agentKeyList{true, []agentKeyMetadata{
-		{sample.KeyID, "nightly agent", contract.AgentKeyPrefix + secret[:8] + "…", spend, sample.Time(0), &used, nil, 120, &ends},
+		{sample.KeyID, "nightly agent", contract.AgentKeyPrefix + secret[:8] + "…", spend, sample.Time(0), &used, nil, 120, &ends, sample.Person()},
 	}}
 }

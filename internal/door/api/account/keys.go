@@ -16,12 +16,13 @@ import (
 
 // apiKeyMetadata is the key metadata of spec 2.5. It never contains the secret.
 type apiKeyMetadata struct {
-	KeyID        string     `json:"key_id" pattern:"^key_[a-f0-9]{32}$"`
-	Name         string     `json:"name" minLength:"1" maxLength:"80"`
-	MaskedPrefix string     `json:"masked_prefix" doc:"The masked beginning of the key." example:"svc_1aB9xY0z…"`
-	CreatedAt    time.Time  `json:"created_at"`
-	LastUsedAt   *time.Time `json:"last_used_at" doc:"Exact to a minute; null when never used."`
-	RevokedAt    *time.Time `json:"revoked_at" doc:"Null while active."`
+	KeyID        string          `json:"key_id" pattern:"^key_[a-f0-9]{32}$"`
+	Name         string          `json:"name" minLength:"1" maxLength:"80"`
+	MaskedPrefix string          `json:"masked_prefix" doc:"The masked beginning of the key." example:"svc_1aB9xY0z…"`
+	CreatedAt    time.Time       `json:"created_at"`
+	LastUsedAt   *time.Time      `json:"last_used_at" doc:"Exact to a minute; null when never used."`
+	RevokedAt    *time.Time      `json:"revoked_at" doc:"Null while active."`
+	CreatedBy    *identity.Actor `json:"created_by" doc:"Who made the key."`
 }
 
 type apiKeyList struct {
@@ -51,15 +52,16 @@ type apiKeyRevoked struct {
 // agentKeyMetadata is the same for an agent key, with its spending limit in
 // cents.
 type agentKeyMetadata struct {
-	KeyID           string     `json:"key_id" pattern:"^key_[a-f0-9]{32}$"`
-	Name            string     `json:"name" minLength:"1" maxLength:"80"`
-	MaskedPrefix    string     `json:"masked_prefix" doc:"The masked beginning of the key." example:"svc_agent_1aB9xY0z…"`
-	SpendLimitCents *int64     `json:"spend_limit_cents" doc:"What the key may spend a calendar month (UTC); null = no limit."`
-	CreatedAt       time.Time  `json:"created_at"`
-	LastUsedAt      *time.Time `json:"last_used_at" doc:"Exact to a minute; null when never used."`
-	RevokedAt       *time.Time `json:"revoked_at" doc:"Null while active."`
-	SpentCents      int64      `json:"spent_cents" doc:"What the key has spent in this calendar month (UTC), as its limit counts it."`
-	ExpiresAt       *time.Time `json:"expires_at" doc:"When the key expires; null if it does not."`
+	KeyID           string          `json:"key_id" pattern:"^key_[a-f0-9]{32}$"`
+	Name            string          `json:"name" minLength:"1" maxLength:"80"`
+	MaskedPrefix    string          `json:"masked_prefix" doc:"The masked beginning of the key." example:"svc_agent_1aB9xY0z…"`
+	SpendLimitCents *int64          `json:"spend_limit_cents" doc:"What the key may spend a calendar month (UTC); null = no limit."`
+	CreatedAt       time.Time       `json:"created_at"`
+	LastUsedAt      *time.Time      `json:"last_used_at" doc:"Exact to a minute; null when never used."`
+	RevokedAt       *time.Time      `json:"revoked_at" doc:"Null while active."`
+	SpentCents      int64           `json:"spent_cents" doc:"What the key has spent in this calendar month (UTC), as its limit counts it."`
+	ExpiresAt       *time.Time      `json:"expires_at" doc:"When the key expires; null if it does not."`
+	CreatedBy       *identity.Actor `json:"created_by" doc:"Who made the key, or let the program in that has it."`
 }
 
 type agentKeyList struct {
@@ -139,7 +141,7 @@ func (s *Server) listAPIKeys(ctx context.Context, _ *struct{}) (*operation.Priva
 	keys, err := s.listed(ctx, identity.AccountKeys)
 	list := apiKeyList{OK: true, Keys: make([]apiKeyMetadata, len(keys))}
 	for i, k := range keys {
-		list.Keys[i] = apiKeyMetadata{k.KeyID, k.Name, k.MaskedPrefix, k.CreatedAt, k.LastUsedAt, k.RevokedAt}
+		list.Keys[i] = apiKeyMetadata{k.KeyID, k.Name, k.MaskedPrefix, k.CreatedAt, k.LastUsedAt, k.RevokedAt, k.CreatedBy}
 	}
 	return operation.NoStore(list, err)
 }
@@ -149,7 +151,7 @@ func (s *Server) listAgentKeys(ctx context.Context, _ *struct{}) (*operation.Pri
 	keys, err := s.listed(ctx, identity.AgentKeys)
 	list := agentKeyList{OK: true, Keys: make([]agentKeyMetadata, len(keys))}
 	for i, k := range keys {
-		list.Keys[i] = agentKeyMetadata{k.KeyID, k.Name, k.MaskedPrefix, k.SpendLimitCents, k.CreatedAt, k.LastUsedAt, k.RevokedAt, k.SpentCents, k.ExpiresAt}
+		list.Keys[i] = agentKeyMetadata{k.KeyID, k.Name, k.MaskedPrefix, k.SpendLimitCents, k.CreatedAt, k.LastUsedAt, k.RevokedAt, k.SpentCents, k.ExpiresAt, k.CreatedBy}
 	}
 	return operation.NoStore(list, err)
 }

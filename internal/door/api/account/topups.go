@@ -101,7 +101,7 @@ func (s *Server) ofMoney(id, method, path, summary string) huma.Operation {
 // topUps registers the routes of payments into the wallet.
 func (s *Server) topUps(api huma.API) {
 	huma.Register(api, s.ofMoney("createTopUp", http.MethodPost, topUpsPath, "Begin a payment into the wallet"), func(ctx context.Context, in *topUpInput) (*topUpOutput, error) {
-		made, err := s.Payments.Create(ctx, operation.Caller(ctx).WorkspaceID, in.Body.AmountCents)
+		made, err := s.Payments.Create(ctx, operation.Caller(ctx), in.Body.AmountCents)
 		out := &topUpOutput{}
 		out.Body.OK, out.Body.TopUp = true, shownTopUp(made)
 		return out, err

@@ -68,13 +68,14 @@ type transactionsInput struct {
 // transactionBody is one entry of the ledger. The amount is in cents and always
 // positive; the kind says where it went.
 type transactionBody struct {
-	TransactionID string      `json:"transaction_id"`
-	Kind          wallet.Kind `json:"kind" enum:"credit,reserve,capture,release,refund,top_up,top_up_refund,chargeback,chargeback_won,settlement"`
-	Reference     string      `json:"reference" doc:"Happens once for its kind."`
-	JobID         *string     `json:"job_id"`
-	AmountCents   int64       `json:"amount_cents" minimum:"1"`
-	Currency      string      `json:"currency" const:"USD"`
-	CreatedAt     time.Time   `json:"created_at"`
+	TransactionID string          `json:"transaction_id"`
+	Kind          wallet.Kind     `json:"kind" enum:"credit,reserve,capture,release,refund,top_up,top_up_refund,chargeback,chargeback_won,settlement"`
+	Reference     string          `json:"reference" doc:"Happens once for its kind."`
+	JobID         *string         `json:"job_id"`
+	StartedBy     *identity.Actor `json:"started_by" doc:"Who started the job, or began the payment; the operator for credit and refunds."`
+	AmountCents   int64           `json:"amount_cents" minimum:"1"`
+	Currency      string          `json:"currency" const:"USD"`
+	CreatedAt     time.Time       `json:"created_at"`
 }
 
 type transactionsOutput struct {
@@ -206,8 +207,17 @@ func (s *Server) transactions(ctx context.Context, in *transactionsInput) (*tran
 			rows = rows[:in.Limit]
 			out.Link = operation.NextPage(s.Links, "/v1/wallet/transactions", rows[in.Limit-1].ID, in.Limit, nil)
 		}
+		ids := make([]string, len(rows))
+		for i, r := range rows {
+			ids[i] = r.ID
+		}
+		actors, err := job.LedgerActors(ctx, tx, operation.Caller(ctx).WorkspaceID, ids)
+		if err != nil {
+			return err
+		}
 		for _, r := range rows {
 			t := transactionBody{
+				StartedBy:     actors[r.ID],
 				TransactionID: r.ID, Kind: r.Kind, Reference: r.Reference, AmountCents: r.AmountCents, Currency: contract.Currency, CreatedAt: r.CreatedAt,
 			}
 			if r.JobID != "" {

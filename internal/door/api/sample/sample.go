@@ -15,6 +15,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/framecheck"
+	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
 )
 
@@ -56,7 +57,7 @@ func Job(at links.Links, flow job.Flow, status job.Status) job.Object {
 	o := job.Object{
 		OK: true, JobID: JobID, WorkspaceID: WorkspaceID, Flow: flow, Status: status, State: status, Renderer: contract.RendererID,
 		Application: contract.Application, Version: contract.BlenderVersion, Engine: contract.Engine, Filename: Filename, InputSHA256: InputSHA256,
-		InputSizeBytes: 734003, FrameStart: 1, FrameEnd: Frames, FrameStep: 1, FrameCount: Frames, FrameList: "1-250", Tags: Tags(), QuoteID: QuoteID, UploadID: UploadID,
+		InputSizeBytes: 734003, FrameStart: 1, FrameEnd: Frames, FrameStep: 1, FrameCount: Frames, FrameList: "1-250", Tags: Tags(), StartedBy: Person(), QuoteID: QuoteID, UploadID: UploadID,
 		PriceCents: Frames, ReservedCents: Frames, Currency: contract.Currency, Cancellable: status.Cancellable(),
 		CreatedAt: Time(time.Minute), UpdatedAt: Time(time.Minute), Findings: framecheck.Findings{},
 	}
@@ -88,4 +89,9 @@ func Job(at links.Links, flow job.Flow, status job.Status) job.Object {
 // not a real one.
 func DownloadURL(at links.Links) string {
 	return at.Page(links.DownloadPath+JobID, url.Values{"expires": {"1768485600"}, "signature": {strings.Repeat("4c", 32)}})
+}
+
+// Person is who does what in the examples.
+func Person() *identity.Actor {
+	return identity.ActorOf("PER-0198c0de000070008000000000000008", "ada@example.com", "", "")
 }

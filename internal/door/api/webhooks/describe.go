@@ -21,9 +21,9 @@ import (
 func Describe(doc *huma.OpenAPI, at links.Links) {
 	// An example of the data of each event. Its type gives the schema.
 	data := map[string]any{
-		contract.EventCompleted: sample.Job(at, job.FlowJobAPI, job.Completed),
-		contract.EventFailed:    sample.Job(at, job.FlowJobAPI, job.Failed),
-		contract.EventCancelled: sample.Job(at, job.FlowJobAPI, job.Cancelled),
+		contract.EventCompleted: ended(at, job.Completed),
+		contract.EventFailed:    ended(at, job.Failed),
+		contract.EventCancelled: ended(at, job.Cancelled),
 		contract.EventWalletLow: alert.WalletLow{WorkspaceID: sample.WorkspaceID, AvailableCents: 180, BelowCents: 500, Currency: contract.Currency},
 		contract.EventTest:      webhook.TestOf{EndpointID: exampleEndpoint},
 	}
@@ -33,6 +33,13 @@ func Describe(doc *huma.OpenAPI, at links.Links) {
 		types.Enum = append(types.Enum, e.Type)
 		doc.Webhooks[e.Type] = &huma.PathItem{Post: call(e, schemaOf(doc.Components.Schemas, data[e.Type], e.EndsJob), data[e.Type])}
 	}
+}
+
+// ended is a job as its event has it: it names nobody.
+func ended(at links.Links, status job.Status) job.Object {
+	o := sample.Job(at, job.FlowJobAPI, status)
+	o.StartedBy = nil
+	return o
 }
 
 // schemaOf describes data by its type. That of a job is shared with the routes. No route has

@@ -36,25 +36,27 @@ type exportedBalance struct {
 
 // exportedKey is a key without its secret, which is not stored.
 type exportedKey struct {
-	KeyID           string     `json:"key_id"`
-	Name            string     `json:"name"`
-	MaskedPrefix    string     `json:"masked_prefix"`
-	CreatedAt       time.Time  `json:"created_at"`
-	LastUsedAt      *time.Time `json:"last_used_at"`
-	RevokedAt       *time.Time `json:"revoked_at"`
-	SpendLimitCents *int64     `json:"spend_limit_cents"`
-	SpentCents      int64      `json:"spent_cents"` // in this calendar month (UTC)
-	ExpiresAt       *time.Time `json:"expires_at"`
+	KeyID           string          `json:"key_id"`
+	Name            string          `json:"name"`
+	MaskedPrefix    string          `json:"masked_prefix"`
+	CreatedAt       time.Time       `json:"created_at"`
+	LastUsedAt      *time.Time      `json:"last_used_at"`
+	RevokedAt       *time.Time      `json:"revoked_at"`
+	SpendLimitCents *int64          `json:"spend_limit_cents"`
+	SpentCents      int64           `json:"spent_cents"` // in this calendar month (UTC)
+	ExpiresAt       *time.Time      `json:"expires_at"`
+	CreatedBy       *identity.Actor `json:"created_by"`
 }
 
 // exportedEntry is an entry of the ledger.
 type exportedEntry struct {
-	TransactionID  string      `json:"transaction_id"`
-	Kind           wallet.Kind `json:"kind"`
-	JobID          string      `json:"job_id,omitempty"`
-	AmountCents    int64       `json:"amount_cents"`
-	AvailableCents int64       `json:"available_after_cents"`
-	CreatedAt      time.Time   `json:"created_at"`
+	TransactionID  string          `json:"transaction_id"`
+	Kind           wallet.Kind     `json:"kind"`
+	JobID          string          `json:"job_id,omitempty"`
+	AmountCents    int64           `json:"amount_cents"`
+	AvailableCents int64           `json:"available_after_cents"`
+	CreatedAt      time.Time       `json:"created_at"`
+	StartedBy      *identity.Actor `json:"started_by"`
 }
 
 // exportedParty is who sells or buys.
@@ -209,8 +211,12 @@ func (s *Site) exportJobs(ctx context.Context, workspaceID string, list func(com
 
 func ledgerPage(ctx context.Context, tx *db.Tx, workspaceID, before string) (all []any, last string, err error) {
 	entries, err := wallet.Entries(ctx, tx, workspaceID, before, exportPage)
+	if err != nil {
+		return nil, "", err
+	}
+	actors, err := actorsOf(ctx, tx, workspaceID, entries)
 	for _, e := range entries {
-		all, last = append(all, exportedEntry{e.ID, e.Kind, e.JobID, e.AmountCents, e.AvailableCents, e.CreatedAt}), e.ID
+		all, last = append(all, exportedEntry{e.ID, e.Kind, e.JobID, e.AmountCents, e.AvailableCents, e.CreatedAt, actors[e.ID]}), e.ID
 	}
 	return all, last, err
 }

@@ -57,7 +57,7 @@ func (s *Site) topUp(r *http.Request, who identity.Principal) (page.Page, error)
 	}
 	if err == nil {
 		var made payment.TopUp
-		if made, err = s.Payments.Create(r.Context(), who.WorkspaceID, *cents); err == nil {
+		if made, err = s.Payments.Create(r.Context(), who, *cents); err == nil {
 			return page.Page{Location: walletPath + "?top_up=" + made.ID}, nil
 		}
 	}

@@ -56,13 +56,23 @@ type walletView struct {
 	Notice string
 }
 
-// entry is one entry of the ledger, with the name of its job's file.
+// entry is one entry of the ledger, with the name of its job's file and who did it.
 type entry struct {
 	wallet.Entry
 	Filename string
+	Actor    *identity.Actor
 }
 
-// named gives entries of a workspace the names of their jobs' files.
+// actorsOf reads the people and keys behind entries of a workspace.
+func actorsOf(ctx context.Context, tx *db.Tx, workspaceID string, found []wallet.Entry) (map[string]*identity.Actor, error) {
+	ids := make([]string, len(found))
+	for i, e := range found {
+		ids[i] = e.ID
+	}
+	return job.LedgerActors(ctx, tx, workspaceID, ids)
+}
+
+// named gives entries of a workspace the names of their jobs' files and says who did them.
 func named(ctx context.Context, tx *db.Tx, workspaceID string, found []wallet.Entry) ([]entry, error) {
 	var ids []string
 	for _, e := range found {
@@ -71,9 +81,13 @@ func named(ctx context.Context, tx *db.Tx, workspaceID string, found []wallet.En
 		}
 	}
 	names, err := job.Filenames(ctx, tx, workspaceID, ids)
+	if err != nil {
+		return nil, err
+	}
+	actors, err := actorsOf(ctx, tx, workspaceID, found)
 	out := make([]entry, 0, len(found))
 	for _, e := range found {
-		out = append(out, entry{e, names[e.JobID]})
+		out = append(out, entry{e, names[e.JobID], actors[e.ID]})
 	}
 	return out, err
 }
@@ -174,11 +188,25 @@ func (v *walletView) read(ctx context.Context, tx *db.Tx, workspaceID string, as
 	return err
 }
 
+// actorCells are the cells of an actor in CSV.
+func actorCells(a *identity.Actor) (kind, person, keyID, keyName string) {
+	if a == nil {
+		return string(identity.UnknownActor), "", "", ""
+	}
+	if a.KeyID != nil {
+		keyID = *a.KeyID
+	}
+	if a.KeyName != nil {
+		keyName = plaintext.Cell(*a.KeyName)
+	}
+	return string(a.Kind), plaintext.Cell(a.Address), keyID, keyName
+}
+
 // ledger serves all entries as CSV, the newest first.
 func (s *Site) ledger(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
 	page.StartCSV(w, "ledger.csv")
 	out := csv.NewWriter(w)
-	_ = out.Write([]string{"transaction_id", "created_at", "kind", "job_id", "amount_cents", "available_after_cents", "currency", "amount", "filename"}) // Flush tells
+	_ = out.Write([]string{"transaction_id", "created_at", "kind", "job_id", "amount_cents", "available_after_cents", "currency", "amount", "filename", "started_by", "person", "key_id", "key_name"}) // Flush tells
 	before := ""
 	for {
 		var found []entry
@@ -193,7 +221,8 @@ func (s *Site) ledger(w http.ResponseWriter, r *http.Request, who identity.Princ
 			return err
 		}
 		for _, e := range found {
-			_ = out.Write([]string{e.ID, e.CreatedAt.Format(time.RFC3339), string(e.Kind), e.JobID, strconv.FormatInt(e.AmountCents, 10), strconv.FormatInt(e.AvailableCents, 10), contract.Currency, wallet.Decimal(e.EffectCents), plaintext.Cell(e.Filename)})
+			kind, person, keyID, keyName := actorCells(e.Actor)
+			_ = out.Write([]string{e.ID, e.CreatedAt.Format(time.RFC3339), string(e.Kind), e.JobID, strconv.FormatInt(e.AmountCents, 10), strconv.FormatInt(e.AvailableCents, 10), contract.Currency, wallet.Decimal(e.EffectCents), plaintext.Cell(e.Filename), kind, person, keyID, keyName})
 		}
 		if out.Flush(); len(found) < 1000 || out.Error() != nil {
 			return nil // a failed write means the browser is gone

@@ -21,7 +21,7 @@ INSERT INTO account_key (key_id, workspace_id, name, secret_sha256, masked_prefi
 VALUES (@key_id, @workspace_id, @name, @secret_sha256, @masked_prefix, @created_at, @last_used_at, @revoked_at, @row_sum, @made_by);
 
 -- name: AccountKeyBySecret :one
-SELECT key_id, workspace_id, last_used_at, revoked_at FROM account_key WHERE secret_sha256 = @secret_sha256;
+SELECT key_id, workspace_id, last_used_at, revoked_at, made_by FROM account_key WHERE secret_sha256 = @secret_sha256;
 
 -- name: AccountKeyActive :one
 SELECT count(*) FROM account_key WHERE workspace_id = @workspace_id AND revoked_at = 0;
@@ -35,13 +35,13 @@ VALUES (@key_id, @workspace_id, @name, @secret_sha256, @masked_prefix, @spend_li
 
 -- name: AgentKeyBySecret :one
 -- A program's access token opens its key, until the token's own end.
-SELECT key_id, workspace_id, spend_limit_cents, last_used_at, revoked_at, expires_at, scopes, resources, CAST(0 AS bigint) AS token_until
+SELECT key_id, workspace_id, spend_limit_cents, last_used_at, revoked_at, expires_at, scopes, resources, made_by, CAST(0 AS bigint) AS token_until
 FROM agent_key WHERE secret_sha256 = CAST(@secret_sha256 AS text)
 UNION ALL
-SELECT k.key_id, k.workspace_id, k.spend_limit_cents, k.last_used_at, k.revoked_at, k.expires_at, k.scopes, k.resources, g.access_until
+SELECT k.key_id, k.workspace_id, k.spend_limit_cents, k.last_used_at, k.revoked_at, k.expires_at, k.scopes, k.resources, k.made_by, g.access_until
 FROM oauth_grant g JOIN agent_key k ON k.key_id = g.key_id WHERE g.access_sha256 = CAST(@secret_sha256 AS text)
 UNION ALL
-SELECT k.key_id, k.workspace_id, k.spend_limit_cents, k.last_used_at, k.revoked_at, k.expires_at, k.scopes, k.resources, g.previous_until
+SELECT k.key_id, k.workspace_id, k.spend_limit_cents, k.last_used_at, k.revoked_at, k.expires_at, k.scopes, k.resources, k.made_by, g.previous_until
 FROM oauth_grant g JOIN agent_key k ON k.key_id = g.key_id WHERE g.previous_sha256 = CAST(@secret_sha256 AS text) AND g.previous_sha256 <> '';
 
 -- name: AgentKeyActive :one
@@ -104,10 +104,12 @@ UPDATE operator_key SET last_used_at = @now WHERE key_id = @key_id AND last_used
 SELECT erased_at FROM workspace WHERE workspace_id = @workspace_id FOR NO KEY UPDATE;
 
 -- name: AccountKeysOf :many
-SELECT * FROM account_key WHERE workspace_id = @workspace_id ORDER BY key_id DESC;
+SELECT sqlc.embed(k), CAST(coalesce(p.email, '') AS text) AS maker FROM account_key k LEFT JOIN person p ON p.person_id = k.made_by
+WHERE k.workspace_id = @workspace_id ORDER BY k.key_id DESC;
 
 -- name: AgentKeysOf :many
-SELECT * FROM agent_key WHERE workspace_id = @workspace_id ORDER BY key_id DESC;
+SELECT sqlc.embed(k), CAST(coalesce(p.email, '') AS text) AS maker FROM agent_key k LEFT JOIN person p ON p.person_id = k.made_by
+WHERE k.workspace_id = @workspace_id ORDER BY k.key_id DESC;
 
 -- name: AgentKeysSpent :many
 -- What the agent keys of a workspace have spent since a time, as start counts it.
@@ -374,3 +376,10 @@ DELETE FROM invitation WHERE workspace_id = @workspace_id AND created_at <= CAST
 
 -- name: InvitationsEraseTo :exec
 DELETE FROM invitation WHERE email = @email;
+
+-- name: AccountKeysForget :many
+-- Takes an erased person out of the keys that they made.
+UPDATE account_key SET made_by = '' WHERE made_by = @made_by AND made_by <> '' RETURNING *;
+
+-- name: AgentKeysForget :many
+UPDATE agent_key SET made_by = '' WHERE made_by = @made_by AND made_by <> '' RETURNING *;

@@ -1,8 +1,8 @@
 -- name: JobCreate :exec
 INSERT INTO job (job_id, workspace_id, key_id, flow, status, upload_id, quote_id, filename, input_sha256, input_size_bytes,
-  frame_start, frame_end, frame_step, frame_count, frames, rerender_of, settings, pricing_version, price_cents, created_at, submitted_at, updated_at, findings, request_id, tags, search, row_sum)
+  frame_start, frame_end, frame_step, frame_count, frames, rerender_of, settings, pricing_version, price_cents, created_at, submitted_at, updated_at, findings, request_id, tags, search, row_sum, started_by)
 VALUES (@job_id, @workspace_id, @key_id, @flow, @status, @upload_id, @quote_id, @filename, @input_sha256, @input_size_bytes,
-  @frame_start, @frame_end, @frame_step, @frame_count, @frames, @rerender_of, @settings, @pricing_version, @price_cents, @created_at, @submitted_at, @updated_at, @findings, @request_id, @tags, @search, @row_sum);
+  @frame_start, @frame_end, @frame_step, @frame_count, @frames, @rerender_of, @settings, @pricing_version, @price_cents, @created_at, @submitted_at, @updated_at, @findings, @request_id, @tags, @search, @row_sum, @started_by);
 
 -- name: JobGet :one
 SELECT * FROM job WHERE job_id = @job_id;
@@ -82,7 +82,7 @@ UPDATE job SET artifact_removed_at = @now, seq = seq + 1 WHERE job_id = @job_id 
 -- that held one for too long hold any. needs: what a worker's Blender must be built with
 -- for it. kind: the kind of workers that it stays with. pools: those that it requires. paused: by whom it is. priority: 0
 -- while it has no queue position. expires_at: when its artifact is due to be removed. served_us: its place in its workspace's queue. plays: whether its frames depend
--- on earlier ones; the members after it say how long that took.
+-- on earlier ones; the members after it say how long that took. person_email and key_name: who began it.
 SELECT sqlc.embed(job),
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
     OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
@@ -102,7 +102,9 @@ SELECT sqlc.embed(job),
   CAST(coalesce(mine.needs, 0) AS bigint) AS needs, CAST(coalesce(mine.kind, '') AS text) AS kind, CAST(coalesce(mine.pools, 1) AS bigint) AS pools,
   CAST(coalesce(mine.paused, '') AS text) AS paused, CAST(coalesce(mine.priority, 0) AS bigint) AS priority,
   CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
-  CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us
+  CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us,
+  CAST(coalesce((SELECT p.email FROM person p WHERE p.person_id = job.started_by), '') AS text) AS person_email,
+  CAST(coalesce((SELECT a.name FROM account_key a WHERE a.key_id = job.key_id), (SELECT g.name FROM agent_key g WHERE g.key_id = job.key_id), '') AS text) AS key_name
 FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
 WHERE job.job_id = ANY (ARRAY(SELECT json_array_elements_text(CAST(CAST(@ids AS text) AS json))))
 ORDER BY job.job_id DESC;
@@ -312,7 +314,7 @@ SELECT count(*) FROM job WHERE workspace_id = @workspace_id AND status NOT IN ('
 
 -- name: JobsErase :many
 -- An artifact goes as at its end: its removal raises seq.
-UPDATE job SET filename = CAST(@filename AS text), search = CAST(@filename AS text), tags = '', request_id = '', settings = '',
+UPDATE job SET filename = CAST(@filename AS text), search = CAST(@filename AS text), tags = '', request_id = '', settings = '', started_by = '',
   artifact_filename = CASE WHEN artifact_filename = '' THEN '' ELSE CAST(@filename AS text) END,
   failure_message = CASE WHEN failure_message = '' THEN '' ELSE CAST(@message AS text) END,
   seq = CASE WHEN status = 'completed' AND artifact_removed_at = 0 THEN seq + 1 ELSE seq END,
@@ -340,3 +342,19 @@ WHERE NOT EXISTS (SELECT 1 FROM workspace w WHERE w.workspace_id = e.workspace_i
 -- The file names of jobs of a workspace.
 SELECT job_id, filename FROM job
 WHERE workspace_id = @workspace_id AND job_id = ANY (ARRAY(SELECT json_array_elements_text(CAST(CAST(@ids AS text) AS json))));
+
+-- name: JobsForget :many
+-- Takes a person who was erased out of the jobs that they began.
+UPDATE job SET started_by = '' WHERE started_by = @person_id AND started_by <> ''
+  AND NOT EXISTS (SELECT 1 FROM person p WHERE p.person_id = job.started_by) RETURNING *;
+
+-- name: LedgerActors :many
+-- The people and keys that began the jobs and payments of a ledger. The
+-- reference of a payment begins with its id, which has 36 characters.
+SELECT t.transaction_id, t.kind, CAST(coalesce(p.person_id, '') AS text) AS person_id, CAST(coalesce(p.email, '') AS text) AS email,
+  CAST(coalesce(j.key_id, u.key_id, '') AS text) AS key_id, CAST(coalesce(a.name, g.name, '') AS text) AS key_name
+FROM ledger_transaction t LEFT JOIN job j ON j.job_id = t.job_id
+  LEFT JOIN top_up u ON u.top_up_id = substr(t.reference, 1, 36) AND t.kind = 'top_up'
+  LEFT JOIN person p ON p.person_id = coalesce(j.started_by, u.started_by)
+  LEFT JOIN account_key a ON a.key_id = coalesce(j.key_id, u.key_id) LEFT JOIN agent_key g ON g.key_id = coalesce(j.key_id, u.key_id)
+WHERE t.workspace_id = @workspace_id AND t.transaction_id = ANY (ARRAY(SELECT json_array_elements_text(CAST(CAST(@ids AS text) AS json))));

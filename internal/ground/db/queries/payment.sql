@@ -1,6 +1,6 @@
 -- name: TopUpAdd :exec
-INSERT INTO top_up (top_up_id, workspace_id, amount_cents, status, session_id, payment_id, customer_id, checkout_url, receipt_url, refunded_cents, disputed_cents, created_at, paid_at, checked_at, row_sum)
-VALUES (@top_up_id, @workspace_id, @amount_cents, @status, @session_id, @payment_id, @customer_id, @checkout_url, @receipt_url, @refunded_cents, @disputed_cents, @created_at, @paid_at, @checked_at, @row_sum);
+INSERT INTO top_up (top_up_id, workspace_id, amount_cents, status, session_id, payment_id, customer_id, checkout_url, receipt_url, refunded_cents, disputed_cents, created_at, paid_at, checked_at, row_sum, started_by, key_id)
+VALUES (@top_up_id, @workspace_id, @amount_cents, @status, @session_id, @payment_id, @customer_id, @checkout_url, @receipt_url, @refunded_cents, @disputed_cents, @created_at, @paid_at, @checked_at, @row_sum, @started_by, @key_id);
 
 -- name: TopUpGet :one
 SELECT * FROM top_up WHERE top_up_id = @top_up_id;
@@ -38,7 +38,7 @@ RETURNING top_up_id;
 SELECT * FROM top_up WHERE top_up_id > @after ORDER BY top_up_id LIMIT 500;
 
 -- name: TopUpErase :many
-UPDATE top_up SET customer_id = '', checkout_url = '', receipt_url = '' WHERE workspace_id = @workspace_id RETURNING *;
+UPDATE top_up SET customer_id = '', checkout_url = '', receipt_url = '', started_by = '' WHERE workspace_id = @workspace_id RETURNING *;
 
 -- name: TopUpsBetween :many
 SELECT * FROM top_up WHERE created_at >= @since AND created_at < @until AND top_up_id > @after ORDER BY top_up_id LIMIT 500;
@@ -63,3 +63,8 @@ SELECT CAST(substr(reference, 1, 36) AS text) AS top_up_id, workspace_id,
 FROM ledger_transaction
 WHERE kind IN ('top_up', 'top_up_refund', 'chargeback', 'chargeback_won') AND substr(reference, 1, 36) > CAST(@after AS text) AND substr(reference, 1, 36) <= CAST(@last AS text)
 GROUP BY substr(reference, 1, 36), workspace_id;
+
+-- name: TopUpsForget :many
+-- Takes a person who was erased out of the payments that they began.
+UPDATE top_up SET started_by = '' WHERE started_by = @person_id AND started_by <> ''
+  AND NOT EXISTS (SELECT 1 FROM person p WHERE p.person_id = top_up.started_by) RETURNING *;

@@ -21,7 +21,7 @@ func (q *Queries) AccountKeyActive(ctx context.Context, workspaceID string) (int
 }
 
 const accountKeyBySecret = `-- name: AccountKeyBySecret :one
-SELECT key_id, workspace_id, last_used_at, revoked_at FROM account_key WHERE secret_sha256 = $1
+SELECT key_id, workspace_id, last_used_at, revoked_at, made_by FROM account_key WHERE secret_sha256 = $1
 `
 
 type AccountKeyBySecretRow struct {
@@ -29,6 +29,7 @@ type AccountKeyBySecretRow struct {
 	WorkspaceID string
 	LastUsedAt  int64
 	RevokedAt   int64
+	MadeBy      string
 }
 
 func (q *Queries) AccountKeyBySecret(ctx context.Context, secretSha256 string) (AccountKeyBySecretRow, error) {
@@ -39,6 +40,7 @@ func (q *Queries) AccountKeyBySecret(ctx context.Context, secretSha256 string) (
 		&i.WorkspaceID,
 		&i.LastUsedAt,
 		&i.RevokedAt,
+		&i.MadeBy,
 	)
 	return i, err
 }
@@ -191,12 +193,13 @@ func (q *Queries) AccountKeysErase(ctx context.Context, arg AccountKeysErasePara
 	return items, nil
 }
 
-const accountKeysOf = `-- name: AccountKeysOf :many
-SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum, made_by FROM account_key WHERE workspace_id = $1 ORDER BY key_id DESC
+const accountKeysForget = `-- name: AccountKeysForget :many
+UPDATE account_key SET made_by = '' WHERE made_by = $1 AND made_by <> '' RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum, made_by
 `
 
-func (q *Queries) AccountKeysOf(ctx context.Context, workspaceID string) ([]AccountKey, error) {
-	rows, err := q.db.QueryContext(ctx, accountKeysOf, workspaceID)
+// Takes an erased person out of the keys that they made.
+func (q *Queries) AccountKeysForget(ctx context.Context, madeBy string) ([]AccountKey, error) {
+	rows, err := q.db.QueryContext(ctx, accountKeysForget, madeBy)
 	if err != nil {
 		return nil, err
 	}
@@ -229,6 +232,51 @@ func (q *Queries) AccountKeysOf(ctx context.Context, workspaceID string) ([]Acco
 	return items, nil
 }
 
+const accountKeysOf = `-- name: AccountKeysOf :many
+SELECT k.key_id, k.workspace_id, k.name, k.secret_sha256, k.masked_prefix, k.created_at, k.last_used_at, k.revoked_at, k.row_sum, k.made_by, CAST(coalesce(p.email, '') AS text) AS maker FROM account_key k LEFT JOIN person p ON p.person_id = k.made_by
+WHERE k.workspace_id = $1 ORDER BY k.key_id DESC
+`
+
+type AccountKeysOfRow struct {
+	AccountKey AccountKey
+	Maker      string
+}
+
+func (q *Queries) AccountKeysOf(ctx context.Context, workspaceID string) ([]AccountKeysOfRow, error) {
+	rows, err := q.db.QueryContext(ctx, accountKeysOf, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AccountKeysOfRow
+	for rows.Next() {
+		var i AccountKeysOfRow
+		if err := rows.Scan(
+			&i.AccountKey.KeyID,
+			&i.AccountKey.WorkspaceID,
+			&i.AccountKey.Name,
+			&i.AccountKey.SecretSha256,
+			&i.AccountKey.MaskedPrefix,
+			&i.AccountKey.CreatedAt,
+			&i.AccountKey.LastUsedAt,
+			&i.AccountKey.RevokedAt,
+			&i.AccountKey.RowSum,
+			&i.AccountKey.MadeBy,
+			&i.Maker,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const agentKeyActive = `-- name: AgentKeyActive :one
 SELECT count(*) FROM agent_key WHERE workspace_id = $1 AND revoked_at = 0 AND (expires_at = 0 OR expires_at > CAST($2 AS bigint))
 `
@@ -246,13 +294,13 @@ func (q *Queries) AgentKeyActive(ctx context.Context, arg AgentKeyActiveParams) 
 }
 
 const agentKeyBySecret = `-- name: AgentKeyBySecret :one
-SELECT key_id, workspace_id, spend_limit_cents, last_used_at, revoked_at, expires_at, scopes, resources, CAST(0 AS bigint) AS token_until
+SELECT key_id, workspace_id, spend_limit_cents, last_used_at, revoked_at, expires_at, scopes, resources, made_by, CAST(0 AS bigint) AS token_until
 FROM agent_key WHERE secret_sha256 = CAST($1 AS text)
 UNION ALL
-SELECT k.key_id, k.workspace_id, k.spend_limit_cents, k.last_used_at, k.revoked_at, k.expires_at, k.scopes, k.resources, g.access_until
+SELECT k.key_id, k.workspace_id, k.spend_limit_cents, k.last_used_at, k.revoked_at, k.expires_at, k.scopes, k.resources, k.made_by, g.access_until
 FROM oauth_grant g JOIN agent_key k ON k.key_id = g.key_id WHERE g.access_sha256 = CAST($1 AS text)
 UNION ALL
-SELECT k.key_id, k.workspace_id, k.spend_limit_cents, k.last_used_at, k.revoked_at, k.expires_at, k.scopes, k.resources, g.previous_until
+SELECT k.key_id, k.workspace_id, k.spend_limit_cents, k.last_used_at, k.revoked_at, k.expires_at, k.scopes, k.resources, k.made_by, g.previous_until
 FROM oauth_grant g JOIN agent_key k ON k.key_id = g.key_id WHERE g.previous_sha256 = CAST($1 AS text) AND g.previous_sha256 <> ''
 `
 
@@ -265,6 +313,7 @@ type AgentKeyBySecretRow struct {
 	ExpiresAt       int64
 	Scopes          string
 	Resources       string
+	MadeBy          string
 	TokenUntil      int64
 }
 
@@ -281,6 +330,7 @@ func (q *Queries) AgentKeyBySecret(ctx context.Context, secretSha256 string) (Ag
 		&i.ExpiresAt,
 		&i.Scopes,
 		&i.Resources,
+		&i.MadeBy,
 		&i.TokenUntil,
 	)
 	return i, err
@@ -466,12 +516,12 @@ func (q *Queries) AgentKeysErase(ctx context.Context, arg AgentKeysEraseParams) 
 	return items, nil
 }
 
-const agentKeysOf = `-- name: AgentKeysOf :many
-SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum, expires_at, scopes, resources, made_by FROM agent_key WHERE workspace_id = $1 ORDER BY key_id DESC
+const agentKeysForget = `-- name: AgentKeysForget :many
+UPDATE agent_key SET made_by = '' WHERE made_by = $1 AND made_by <> '' RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum, expires_at, scopes, resources, made_by
 `
 
-func (q *Queries) AgentKeysOf(ctx context.Context, workspaceID string) ([]AgentKey, error) {
-	rows, err := q.db.QueryContext(ctx, agentKeysOf, workspaceID)
+func (q *Queries) AgentKeysForget(ctx context.Context, madeBy string) ([]AgentKey, error) {
+	rows, err := q.db.QueryContext(ctx, agentKeysForget, madeBy)
 	if err != nil {
 		return nil, err
 	}
@@ -494,6 +544,55 @@ func (q *Queries) AgentKeysOf(ctx context.Context, workspaceID string) ([]AgentK
 			&i.Scopes,
 			&i.Resources,
 			&i.MadeBy,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const agentKeysOf = `-- name: AgentKeysOf :many
+SELECT k.key_id, k.workspace_id, k.name, k.secret_sha256, k.masked_prefix, k.spend_limit_cents, k.created_at, k.last_used_at, k.revoked_at, k.row_sum, k.expires_at, k.scopes, k.resources, k.made_by, CAST(coalesce(p.email, '') AS text) AS maker FROM agent_key k LEFT JOIN person p ON p.person_id = k.made_by
+WHERE k.workspace_id = $1 ORDER BY k.key_id DESC
+`
+
+type AgentKeysOfRow struct {
+	AgentKey AgentKey
+	Maker    string
+}
+
+func (q *Queries) AgentKeysOf(ctx context.Context, workspaceID string) ([]AgentKeysOfRow, error) {
+	rows, err := q.db.QueryContext(ctx, agentKeysOf, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AgentKeysOfRow
+	for rows.Next() {
+		var i AgentKeysOfRow
+		if err := rows.Scan(
+			&i.AgentKey.KeyID,
+			&i.AgentKey.WorkspaceID,
+			&i.AgentKey.Name,
+			&i.AgentKey.SecretSha256,
+			&i.AgentKey.MaskedPrefix,
+			&i.AgentKey.SpendLimitCents,
+			&i.AgentKey.CreatedAt,
+			&i.AgentKey.LastUsedAt,
+			&i.AgentKey.RevokedAt,
+			&i.AgentKey.RowSum,
+			&i.AgentKey.ExpiresAt,
+			&i.AgentKey.Scopes,
+			&i.AgentKey.Resources,
+			&i.AgentKey.MadeBy,
+			&i.Maker,
 		); err != nil {
 			return nil, err
 		}

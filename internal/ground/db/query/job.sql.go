@@ -559,7 +559,7 @@ func (q *Queries) AuditJobUploads(ctx context.Context, arg AuditJobUploadsParams
 }
 
 const auditJobs = `-- name: AuditJobs :many
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search FROM job WHERE job_id > $1 ORDER BY job_id LIMIT 500
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by FROM job WHERE job_id > $1 ORDER BY job_id LIMIT 500
 `
 
 // A page of jobs. The queries after it read the rest of what the store knows
@@ -622,6 +622,7 @@ func (q *Queries) AuditJobs(ctx context.Context, after string) ([]Job, error) {
 			&i.FramesReused,
 			&i.Tags,
 			&i.Search,
+			&i.StartedBy,
 		); err != nil {
 			return nil, err
 		}
@@ -677,7 +678,7 @@ func (q *Queries) AuditReceiptCount(ctx context.Context) (int64, error) {
 }
 
 const auditReceipts = `-- name: AuditReceipts :many
-SELECT r.receipt_id, r.job_id, r.workspace_id, r.key_id, r.envelope, r.created_at, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum, j.findings, j.frames, j.rerender_of, j.request_id, j.settings, j.frames_reused, j.tags, j.search FROM receipt r JOIN job j ON j.job_id = r.job_id
+SELECT r.receipt_id, r.job_id, r.workspace_id, r.key_id, r.envelope, r.created_at, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum, j.findings, j.frames, j.rerender_of, j.request_id, j.settings, j.frames_reused, j.tags, j.search, j.started_by FROM receipt r JOIN job j ON j.job_id = r.job_id
 WHERE r.receipt_id > $1 ORDER BY r.receipt_id LIMIT 20
 `
 
@@ -751,6 +752,7 @@ func (q *Queries) AuditReceipts(ctx context.Context, after string) ([]AuditRecei
 			&i.Job.FramesReused,
 			&i.Job.Tags,
 			&i.Job.Search,
+			&i.Job.StartedBy,
 		); err != nil {
 			return nil, err
 		}
@@ -1007,9 +1009,9 @@ func (q *Queries) JobCompleted(ctx context.Context, arg JobCompletedParams) erro
 
 const jobCreate = `-- name: JobCreate :exec
 INSERT INTO job (job_id, workspace_id, key_id, flow, status, upload_id, quote_id, filename, input_sha256, input_size_bytes,
-  frame_start, frame_end, frame_step, frame_count, frames, rerender_of, settings, pricing_version, price_cents, created_at, submitted_at, updated_at, findings, request_id, tags, search, row_sum)
+  frame_start, frame_end, frame_step, frame_count, frames, rerender_of, settings, pricing_version, price_cents, created_at, submitted_at, updated_at, findings, request_id, tags, search, row_sum, started_by)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
-  $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)
+  $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
 `
 
 type JobCreateParams struct {
@@ -1040,6 +1042,7 @@ type JobCreateParams struct {
 	Tags           string
 	Search         string
 	RowSum         string
+	StartedBy      string
 }
 
 func (q *Queries) JobCreate(ctx context.Context, arg JobCreateParams) error {
@@ -1071,6 +1074,7 @@ func (q *Queries) JobCreate(ctx context.Context, arg JobCreateParams) error {
 		arg.Tags,
 		arg.Search,
 		arg.RowSum,
+		arg.StartedBy,
 	)
 	return err
 }
@@ -1154,7 +1158,7 @@ UPDATE job SET frames_completed = frames_completed + 1, seq = seq + 1, render_us
   render_device = $2, device_name = $3, blender_version = $4,
   renderer = CASE WHEN renderer = 'synthetic' THEN renderer ELSE CAST($5 AS text) END, updated_at = $6
 WHERE job_id = $7 AND status = 'rendering'
-RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search
+RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by
 `
 
 type JobFrameDoneParams struct {
@@ -1228,6 +1232,7 @@ func (q *Queries) JobFrameDone(ctx context.Context, arg JobFrameDoneParams) (Job
 		&i.FramesReused,
 		&i.Tags,
 		&i.Search,
+		&i.StartedBy,
 	)
 	return i, err
 }
@@ -1236,7 +1241,7 @@ const jobFrameUndone = `-- name: JobFrameUndone :one
 UPDATE job SET frames_completed = frames_completed - 1, frames_reused = frames_reused - CAST($1 AS bigint), seq = seq + 1,
   render_us = render_us - CAST($2 AS bigint), updated_at = $3
 WHERE job_id = $4 AND status = 'rendering'
-RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search
+RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by
 `
 
 type JobFrameUndoneParams struct {
@@ -1304,6 +1309,7 @@ func (q *Queries) JobFrameUndone(ctx context.Context, arg JobFrameUndoneParams) 
 		&i.FramesReused,
 		&i.Tags,
 		&i.Search,
+		&i.StartedBy,
 	)
 	return i, err
 }
@@ -1312,7 +1318,7 @@ const jobFramesTaken = `-- name: JobFramesTaken :one
 UPDATE job SET frames_completed = CAST($1 AS bigint), frames_reused = CAST($1 AS bigint), seq = seq + CAST($1 AS bigint),
   render_device = $2, device_name = $3, blender_version = $4, renderer = $5, updated_at = $6
 WHERE job_id = $7 AND status IN ('awaiting_submit', 'queued') AND frames_completed = 0
-RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search
+RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by
 `
 
 type JobFramesTakenParams struct {
@@ -1386,12 +1392,13 @@ func (q *Queries) JobFramesTaken(ctx context.Context, arg JobFramesTakenParams) 
 		&i.FramesReused,
 		&i.Tags,
 		&i.Search,
+		&i.StartedBy,
 	)
 	return i, err
 }
 
 const jobGet = `-- name: JobGet :one
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search FROM job WHERE job_id = $1
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by FROM job WHERE job_id = $1
 `
 
 func (q *Queries) JobGet(ctx context.Context, jobID string) (Job, error) {
@@ -1446,12 +1453,13 @@ func (q *Queries) JobGet(ctx context.Context, jobID string) (Job, error) {
 		&i.FramesReused,
 		&i.Tags,
 		&i.Search,
+		&i.StartedBy,
 	)
 	return i, err
 }
 
 const jobLock = `-- name: JobLock :one
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search FROM job WHERE job_id = $1 FOR UPDATE
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by FROM job WHERE job_id = $1 FOR UPDATE
 `
 
 func (q *Queries) JobLock(ctx context.Context, jobID string) (Job, error) {
@@ -1506,6 +1514,7 @@ func (q *Queries) JobLock(ctx context.Context, jobID string) (Job, error) {
 		&i.FramesReused,
 		&i.Tags,
 		&i.Search,
+		&i.StartedBy,
 	)
 	return i, err
 }
@@ -1799,7 +1808,7 @@ func (q *Queries) JobTag(ctx context.Context, arg JobTagParams) error {
 }
 
 const jobViews = `-- name: JobViews :many
-SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer, job.row_sum, job.findings, job.frames, job.rerender_of, job.request_id, job.settings, job.frames_reused, job.tags, job.search,
+SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer, job.row_sum, job.findings, job.frames, job.rerender_of, job.request_id, job.settings, job.frames_reused, job.tags, job.search, job.started_by,
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
     OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
   CAST(CASE WHEN job.status = 'rendering' THEN
@@ -1818,7 +1827,9 @@ SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, 
   CAST(coalesce(mine.needs, 0) AS bigint) AS needs, CAST(coalesce(mine.kind, '') AS text) AS kind, CAST(coalesce(mine.pools, 1) AS bigint) AS pools,
   CAST(coalesce(mine.paused, '') AS text) AS paused, CAST(coalesce(mine.priority, 0) AS bigint) AS priority,
   CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
-  CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us
+  CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us,
+  CAST(coalesce((SELECT p.email FROM person p WHERE p.person_id = job.started_by), '') AS text) AS person_email,
+  CAST(coalesce((SELECT a.name FROM account_key a WHERE a.key_id = job.key_id), (SELECT g.name FROM agent_key g WHERE g.key_id = job.key_id), '') AS text) AS key_name
 FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
 WHERE job.job_id = ANY (ARRAY(SELECT json_array_elements_text(CAST(CAST($2 AS text) AS json))))
 ORDER BY job.job_id DESC
@@ -1848,6 +1859,8 @@ type JobViewsRow struct {
 	PlaysFrom         int64
 	Played            int64
 	PlayUs            int64
+	PersonEmail       string
+	KeyName           string
 }
 
 // Jobs, the newest first, and what their endpoints, its leases and its queue position say of it now. It is
@@ -1858,7 +1871,7 @@ type JobViewsRow struct {
 // that held one for too long hold any. needs: what a worker's Blender must be built with
 // for it. kind: the kind of workers that it stays with. pools: those that it requires. paused: by whom it is. priority: 0
 // while it has no queue position. expires_at: when its artifact is due to be removed. served_us: its place in its workspace's queue. plays: whether its frames depend
-// on earlier ones; the members after it say how long that took.
+// on earlier ones; the members after it say how long that took. person_email and key_name: who began it.
 func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsRow, error) {
 	rows, err := q.db.QueryContext(ctx, jobViews, arg.Queue, arg.Ids)
 	if err != nil {
@@ -1917,6 +1930,7 @@ func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsR
 			&i.Job.FramesReused,
 			&i.Job.Tags,
 			&i.Job.Search,
+			&i.Job.StartedBy,
 			&i.Notified,
 			&i.Held,
 			&i.Progress,
@@ -1934,6 +1948,8 @@ func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsR
 			&i.PlaysFrom,
 			&i.Played,
 			&i.PlayUs,
+			&i.PersonEmail,
+			&i.KeyName,
 		); err != nil {
 			return nil, err
 		}
@@ -2024,12 +2040,12 @@ func (q *Queries) JobsAlike(ctx context.Context, arg JobsAlikeParams) ([]JobsAli
 }
 
 const jobsErase = `-- name: JobsErase :many
-UPDATE job SET filename = CAST($1 AS text), search = CAST($1 AS text), tags = '', request_id = '', settings = '',
+UPDATE job SET filename = CAST($1 AS text), search = CAST($1 AS text), tags = '', request_id = '', settings = '', started_by = '',
   artifact_filename = CASE WHEN artifact_filename = '' THEN '' ELSE CAST($1 AS text) END,
   failure_message = CASE WHEN failure_message = '' THEN '' ELSE CAST($2 AS text) END,
   seq = CASE WHEN status = 'completed' AND artifact_removed_at = 0 THEN seq + 1 ELSE seq END,
   artifact_removed_at = CASE WHEN status = 'completed' AND artifact_removed_at = 0 THEN CAST($3 AS bigint) ELSE artifact_removed_at END
-WHERE workspace_id = $4 RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search
+WHERE workspace_id = $4 RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by
 `
 
 type JobsEraseParams struct {
@@ -2103,6 +2119,86 @@ func (q *Queries) JobsErase(ctx context.Context, arg JobsEraseParams) ([]Job, er
 			&i.FramesReused,
 			&i.Tags,
 			&i.Search,
+			&i.StartedBy,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const jobsForget = `-- name: JobsForget :many
+UPDATE job SET started_by = '' WHERE started_by = $1 AND started_by <> ''
+  AND NOT EXISTS (SELECT 1 FROM person p WHERE p.person_id = job.started_by) RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by
+`
+
+// Takes a person who was erased out of the jobs that they began.
+func (q *Queries) JobsForget(ctx context.Context, personID string) ([]Job, error) {
+	rows, err := q.db.QueryContext(ctx, jobsForget, personID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Job
+	for rows.Next() {
+		var i Job
+		if err := rows.Scan(
+			&i.JobID,
+			&i.WorkspaceID,
+			&i.KeyID,
+			&i.Flow,
+			&i.Status,
+			&i.Seq,
+			&i.UploadID,
+			&i.QuoteID,
+			&i.Filename,
+			&i.InputSha256,
+			&i.InputSizeBytes,
+			&i.FrameStart,
+			&i.FrameEnd,
+			&i.FrameStep,
+			&i.FrameCount,
+			&i.FramesCompleted,
+			&i.RenderUs,
+			&i.PricingVersion,
+			&i.PriceCents,
+			&i.ChargedCents,
+			&i.RenderDevice,
+			&i.DeviceName,
+			&i.BlenderVersion,
+			&i.FailureCode,
+			&i.FailureMessage,
+			&i.CancelReason,
+			&i.ArtifactKey,
+			&i.ArtifactFilename,
+			&i.ArtifactSha256,
+			&i.ArtifactSize,
+			&i.ArtifactRemovedAt,
+			&i.CreatedAt,
+			&i.SubmittedAt,
+			&i.ClaimedAt,
+			&i.CompletedAt,
+			&i.FailedAt,
+			&i.CancelledAt,
+			&i.UpdatedAt,
+			&i.Renderer,
+			&i.RowSum,
+			&i.Findings,
+			&i.Frames,
+			&i.RerenderOf,
+			&i.RequestID,
+			&i.Settings,
+			&i.FramesReused,
+			&i.Tags,
+			&i.Search,
+			&i.StartedBy,
 		); err != nil {
 			return nil, err
 		}
@@ -2210,7 +2306,7 @@ func (q *Queries) JobsNeeding(ctx context.Context, arg JobsNeedingParams) ([]str
 }
 
 const jobsOfAll = `-- name: JobsOfAll :many
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search FROM job
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by FROM job
 WHERE job_id < $1 AND (CAST($2 AS text) = '' OR workspace_id = CAST($2 AS text))
   AND (CAST($3 AS text) = '' OR status = CAST($3 AS text))
 ORDER BY job_id DESC
@@ -2289,6 +2385,7 @@ func (q *Queries) JobsOfAll(ctx context.Context, arg JobsOfAllParams) ([]Job, er
 			&i.FramesReused,
 			&i.Tags,
 			&i.Search,
+			&i.StartedBy,
 		); err != nil {
 			return nil, err
 		}
@@ -2326,6 +2423,62 @@ func (q *Queries) JobsUnfinished(ctx context.Context, workspaceID string) (int64
 	var count int64
 	err := row.Scan(&count)
 	return count, err
+}
+
+const ledgerActors = `-- name: LedgerActors :many
+SELECT t.transaction_id, t.kind, CAST(coalesce(p.person_id, '') AS text) AS person_id, CAST(coalesce(p.email, '') AS text) AS email,
+  CAST(coalesce(j.key_id, u.key_id, '') AS text) AS key_id, CAST(coalesce(a.name, g.name, '') AS text) AS key_name
+FROM ledger_transaction t LEFT JOIN job j ON j.job_id = t.job_id
+  LEFT JOIN top_up u ON u.top_up_id = substr(t.reference, 1, 36) AND t.kind = 'top_up'
+  LEFT JOIN person p ON p.person_id = coalesce(j.started_by, u.started_by)
+  LEFT JOIN account_key a ON a.key_id = coalesce(j.key_id, u.key_id) LEFT JOIN agent_key g ON g.key_id = coalesce(j.key_id, u.key_id)
+WHERE t.workspace_id = $1 AND t.transaction_id = ANY (ARRAY(SELECT json_array_elements_text(CAST(CAST($2 AS text) AS json))))
+`
+
+type LedgerActorsParams struct {
+	WorkspaceID string
+	Ids         string
+}
+
+type LedgerActorsRow struct {
+	TransactionID string
+	Kind          string
+	PersonID      string
+	Email         string
+	KeyID         string
+	KeyName       string
+}
+
+// The people and keys that began the jobs and payments of a ledger. The
+// reference of a payment begins with its id, which has 36 characters.
+func (q *Queries) LedgerActors(ctx context.Context, arg LedgerActorsParams) ([]LedgerActorsRow, error) {
+	rows, err := q.db.QueryContext(ctx, ledgerActors, arg.WorkspaceID, arg.Ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LedgerActorsRow
+	for rows.Next() {
+		var i LedgerActorsRow
+		if err := rows.Scan(
+			&i.TransactionID,
+			&i.Kind,
+			&i.PersonID,
+			&i.Email,
+			&i.KeyID,
+			&i.KeyName,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const newestEvent = `-- name: NewestEvent :one

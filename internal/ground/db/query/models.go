@@ -410,6 +410,7 @@ type Job struct {
 	FramesReused      int64
 	Tags              string
 	Search            string
+	StartedBy         string
 }
 
 type KeyStanding struct {
@@ -832,6 +833,8 @@ type TopUp struct {
 	PaidAt        int64
 	CheckedAt     int64
 	RowSum        string
+	StartedBy     string
+	KeyID         string
 }
 
 type Turn struct {

@@ -120,8 +120,8 @@ func (q *Queries) PaymentEventsForget(ctx context.Context, before int64) (int64,
 }
 
 const topUpAdd = `-- name: TopUpAdd :exec
-INSERT INTO top_up (top_up_id, workspace_id, amount_cents, status, session_id, payment_id, customer_id, checkout_url, receipt_url, refunded_cents, disputed_cents, created_at, paid_at, checked_at, row_sum)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+INSERT INTO top_up (top_up_id, workspace_id, amount_cents, status, session_id, payment_id, customer_id, checkout_url, receipt_url, refunded_cents, disputed_cents, created_at, paid_at, checked_at, row_sum, started_by, key_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
 `
 
 type TopUpAddParams struct {
@@ -140,6 +140,8 @@ type TopUpAddParams struct {
 	PaidAt        int64
 	CheckedAt     int64
 	RowSum        string
+	StartedBy     string
+	KeyID         string
 }
 
 func (q *Queries) TopUpAdd(ctx context.Context, arg TopUpAddParams) error {
@@ -159,12 +161,14 @@ func (q *Queries) TopUpAdd(ctx context.Context, arg TopUpAddParams) error {
 		arg.PaidAt,
 		arg.CheckedAt,
 		arg.RowSum,
+		arg.StartedBy,
+		arg.KeyID,
 	)
 	return err
 }
 
 const topUpAfter = `-- name: TopUpAfter :many
-SELECT top_up_id, workspace_id, amount_cents, status, session_id, payment_id, customer_id, checkout_url, receipt_url, refunded_cents, disputed_cents, created_at, paid_at, checked_at, row_sum FROM top_up WHERE top_up_id > $1 ORDER BY top_up_id LIMIT 500
+SELECT top_up_id, workspace_id, amount_cents, status, session_id, payment_id, customer_id, checkout_url, receipt_url, refunded_cents, disputed_cents, created_at, paid_at, checked_at, row_sum, started_by, key_id FROM top_up WHERE top_up_id > $1 ORDER BY top_up_id LIMIT 500
 `
 
 func (q *Queries) TopUpAfter(ctx context.Context, after string) ([]TopUp, error) {
@@ -192,6 +196,8 @@ func (q *Queries) TopUpAfter(ctx context.Context, after string) ([]TopUp, error)
 			&i.PaidAt,
 			&i.CheckedAt,
 			&i.RowSum,
+			&i.StartedBy,
+			&i.KeyID,
 		); err != nil {
 			return nil, err
 		}
@@ -230,7 +236,7 @@ func (q *Queries) TopUpCustomer(ctx context.Context, workspaceID string) (string
 }
 
 const topUpErase = `-- name: TopUpErase :many
-UPDATE top_up SET customer_id = '', checkout_url = '', receipt_url = '' WHERE workspace_id = $1 RETURNING top_up_id, workspace_id, amount_cents, status, session_id, payment_id, customer_id, checkout_url, receipt_url, refunded_cents, disputed_cents, created_at, paid_at, checked_at, row_sum
+UPDATE top_up SET customer_id = '', checkout_url = '', receipt_url = '', started_by = '' WHERE workspace_id = $1 RETURNING top_up_id, workspace_id, amount_cents, status, session_id, payment_id, customer_id, checkout_url, receipt_url, refunded_cents, disputed_cents, created_at, paid_at, checked_at, row_sum, started_by, key_id
 `
 
 func (q *Queries) TopUpErase(ctx context.Context, workspaceID string) ([]TopUp, error) {
@@ -258,6 +264,8 @@ func (q *Queries) TopUpErase(ctx context.Context, workspaceID string) ([]TopUp, 
 			&i.PaidAt,
 			&i.CheckedAt,
 			&i.RowSum,
+			&i.StartedBy,
+			&i.KeyID,
 		); err != nil {
 			return nil, err
 		}
@@ -273,7 +281,7 @@ func (q *Queries) TopUpErase(ctx context.Context, workspaceID string) ([]TopUp, 
 }
 
 const topUpGet = `-- name: TopUpGet :one
-SELECT top_up_id, workspace_id, amount_cents, status, session_id, payment_id, customer_id, checkout_url, receipt_url, refunded_cents, disputed_cents, created_at, paid_at, checked_at, row_sum FROM top_up WHERE top_up_id = $1
+SELECT top_up_id, workspace_id, amount_cents, status, session_id, payment_id, customer_id, checkout_url, receipt_url, refunded_cents, disputed_cents, created_at, paid_at, checked_at, row_sum, started_by, key_id FROM top_up WHERE top_up_id = $1
 `
 
 func (q *Queries) TopUpGet(ctx context.Context, topUpID string) (TopUp, error) {
@@ -295,12 +303,14 @@ func (q *Queries) TopUpGet(ctx context.Context, topUpID string) (TopUp, error) {
 		&i.PaidAt,
 		&i.CheckedAt,
 		&i.RowSum,
+		&i.StartedBy,
+		&i.KeyID,
 	)
 	return i, err
 }
 
 const topUpLock = `-- name: TopUpLock :one
-SELECT top_up_id, workspace_id, amount_cents, status, session_id, payment_id, customer_id, checkout_url, receipt_url, refunded_cents, disputed_cents, created_at, paid_at, checked_at, row_sum FROM top_up WHERE top_up_id = $1 FOR UPDATE
+SELECT top_up_id, workspace_id, amount_cents, status, session_id, payment_id, customer_id, checkout_url, receipt_url, refunded_cents, disputed_cents, created_at, paid_at, checked_at, row_sum, started_by, key_id FROM top_up WHERE top_up_id = $1 FOR UPDATE
 `
 
 func (q *Queries) TopUpLock(ctx context.Context, topUpID string) (TopUp, error) {
@@ -322,6 +332,8 @@ func (q *Queries) TopUpLock(ctx context.Context, topUpID string) (TopUp, error) 
 		&i.PaidAt,
 		&i.CheckedAt,
 		&i.RowSum,
+		&i.StartedBy,
+		&i.KeyID,
 	)
 	return i, err
 }
@@ -364,7 +376,7 @@ func (q *Queries) TopUpUpdate(ctx context.Context, arg TopUpUpdateParams) error 
 }
 
 const topUpsBetween = `-- name: TopUpsBetween :many
-SELECT top_up_id, workspace_id, amount_cents, status, session_id, payment_id, customer_id, checkout_url, receipt_url, refunded_cents, disputed_cents, created_at, paid_at, checked_at, row_sum FROM top_up WHERE created_at >= $1 AND created_at < $2 AND top_up_id > $3 ORDER BY top_up_id LIMIT 500
+SELECT top_up_id, workspace_id, amount_cents, status, session_id, payment_id, customer_id, checkout_url, receipt_url, refunded_cents, disputed_cents, created_at, paid_at, checked_at, row_sum, started_by, key_id FROM top_up WHERE created_at >= $1 AND created_at < $2 AND top_up_id > $3 ORDER BY top_up_id LIMIT 500
 `
 
 type TopUpsBetweenParams struct {
@@ -398,6 +410,8 @@ func (q *Queries) TopUpsBetween(ctx context.Context, arg TopUpsBetweenParams) ([
 			&i.PaidAt,
 			&i.CheckedAt,
 			&i.RowSum,
+			&i.StartedBy,
+			&i.KeyID,
 		); err != nil {
 			return nil, err
 		}
@@ -449,8 +463,55 @@ func (q *Queries) TopUpsDue(ctx context.Context, arg TopUpsDueParams) ([]string,
 	return items, nil
 }
 
+const topUpsForget = `-- name: TopUpsForget :many
+UPDATE top_up SET started_by = '' WHERE started_by = $1 AND started_by <> ''
+  AND NOT EXISTS (SELECT 1 FROM person p WHERE p.person_id = top_up.started_by) RETURNING top_up_id, workspace_id, amount_cents, status, session_id, payment_id, customer_id, checkout_url, receipt_url, refunded_cents, disputed_cents, created_at, paid_at, checked_at, row_sum, started_by, key_id
+`
+
+// Takes a person who was erased out of the payments that they began.
+func (q *Queries) TopUpsForget(ctx context.Context, personID string) ([]TopUp, error) {
+	rows, err := q.db.QueryContext(ctx, topUpsForget, personID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []TopUp
+	for rows.Next() {
+		var i TopUp
+		if err := rows.Scan(
+			&i.TopUpID,
+			&i.WorkspaceID,
+			&i.AmountCents,
+			&i.Status,
+			&i.SessionID,
+			&i.PaymentID,
+			&i.CustomerID,
+			&i.CheckoutUrl,
+			&i.ReceiptUrl,
+			&i.RefundedCents,
+			&i.DisputedCents,
+			&i.CreatedAt,
+			&i.PaidAt,
+			&i.CheckedAt,
+			&i.RowSum,
+			&i.StartedBy,
+			&i.KeyID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const topUpsOfWorkspace = `-- name: TopUpsOfWorkspace :many
-SELECT top_up_id, workspace_id, amount_cents, status, session_id, payment_id, customer_id, checkout_url, receipt_url, refunded_cents, disputed_cents, created_at, paid_at, checked_at, row_sum FROM top_up WHERE workspace_id = $1 AND top_up_id < $2 ORDER BY top_up_id DESC LIMIT CAST($3 AS bigint)
+SELECT top_up_id, workspace_id, amount_cents, status, session_id, payment_id, customer_id, checkout_url, receipt_url, refunded_cents, disputed_cents, created_at, paid_at, checked_at, row_sum, started_by, key_id FROM top_up WHERE workspace_id = $1 AND top_up_id < $2 ORDER BY top_up_id DESC LIMIT CAST($3 AS bigint)
 `
 
 type TopUpsOfWorkspaceParams struct {
@@ -484,6 +545,8 @@ func (q *Queries) TopUpsOfWorkspace(ctx context.Context, arg TopUpsOfWorkspacePa
 			&i.PaidAt,
 			&i.CheckedAt,
 			&i.RowSum,
+			&i.StartedBy,
+			&i.KeyID,
 		); err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"svc.example/internal/ground/demo"
 	"svc.example/internal/test/stripetest"
 	"svc.example/internal/work/alert"
+	"svc.example/internal/work/identity"
 	"svc.example/internal/work/invoice"
 	"svc.example/internal/work/testmode"
 )
@@ -34,7 +35,7 @@ func (s *store) payments(workspace string) {
 		func(p *stripetest.Provider, id string) error { return p.Refund(id, 1000) },
 		nil, // it stays open
 	} {
-		made, err := s.topUps.Create(s.Context(), workspace, 1000)
+		made, err := s.topUps.Create(s.Context(), identity.Principal{WorkspaceID: workspace}, 1000)
 		if err != nil {
 			s.Fatal(err)
 		}
@@ -66,7 +67,7 @@ func (s *store) ring() {
 func (s *store) indebted() {
 	s.Helper()
 	c := s.caller(0)
-	made, err := s.topUps.Create(s.Context(), c.workspace, 500)
+	made, err := s.topUps.Create(s.Context(), identity.Principal{WorkspaceID: c.workspace}, 500)
 	if err == nil {
 		err = s.provider.Pay(made.ID)
 	}
