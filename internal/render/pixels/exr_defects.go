@@ -20,7 +20,7 @@ type exrChannel struct {
 
 // of returns the channel's values of a row.
 func (c *exrChannel) of(row []byte, width int) exrValues {
-	return exrValues{row[c.offset:][:c.bytes*width], c.bytes}
+	return exrValues{row[c.offset:][:c.bytes*width], c.bytes, c.float}
 }
 
 // isColour distinguishes colours ("R", "ViewLayer.Combined.R", "ViewLayer.DiffCol.R")
@@ -121,12 +121,16 @@ const (
 // exrValues are the values of one channel in a row, as they lie in the file.
 type exrValues struct {
 	raw   []byte
-	bytes int // of a value: 2 for half, 4 for float
+	bytes int  // of a value: 2 for half, 4 for float and unsigned
+	float bool // half or float
 }
 
 func (v exrValues) at(x int) float32 {
 	if v.bytes == 2 {
 		return halfValue(binary.LittleEndian.Uint16(v.raw[2*x:]))
+	}
+	if !v.float {
+		return float32(binary.LittleEndian.Uint32(v.raw[4*x:]))
 	}
 	return math.Float32frombits(binary.LittleEndian.Uint32(v.raw[4*x:]))
 }

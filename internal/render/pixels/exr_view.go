@@ -1,7 +1,6 @@
 package pixels
 
 import (
-	"bufio"
 	"fmt"
 	"image"
 	"image/color"
@@ -64,23 +63,27 @@ func (t Transform) of(light float64) float64 {
 	return onScreen(min(1, light))
 }
 
-// View reads an OpenEXR picture to its end and returns it at its full size, with so many
-// stops more light, by a transform and without the view of its scene. It takes less than 64 MiB.
-// Errors: ErrUnsupported (also for all other formats, and for OpenEXR without a thumbnail),
-// ErrTooLarge, and those of a file that is damaged.
-func View(r io.Reader, exposure float64, by Transform) (*image.YCbCr, error) {
-	in := bufio.NewReader(r)
-	if head, err := in.Peek(len(exrMagic)); err != nil || [4]byte(head) != exrMagic {
-		return nil, ErrUnsupported
-	}
-	f, rgb, err := openColours(in)
+// Look is how View shows a picture.
+type Look struct {
+	Exposure  float64   // stops more light
+	Transform Transform // of light
+	Layer     string    // one of Layers; any other name is the first one's
+	Channel   string    // of the layer, as grey; "" or any other name for its colours
+}
+
+// View reads an OpenEXR picture to its end and returns it at its full size, as look says and
+// without the view of its scene. It takes less than 64 MiB. Errors: ErrUnsupported (also for all
+// other formats, and for OpenEXR in DWA), ErrTooLarge, and those of a file that is damaged.
+func View(r io.Reader, look Look) (*image.YCbCr, error) {
+	f, err := openView(r)
 	if err != nil {
 		return nil, err
 	}
 	if size := int64(f.width) * int64(f.height); size > ViewMost || 3*f.chunkBytes()+size*3/2 > viewMost {
 		return nil, fmt.Errorf("%d x %d pixels: %w", f.width, f.height, ErrTooLarge)
 	}
-	to, gain, codes := image.NewYCbCr(image.Rect(0, 0, f.width, f.height), image.YCbCrSubsampleRatio420), math.Exp2(exposure), by.codes()
+	rgb := f.layerNamed(look.Layer).shown(look.Channel)
+	to, gain, codes := image.NewYCbCr(image.Rect(0, 0, f.width, f.height), image.YCbCrSubsampleRatio420), math.Exp2(look.Exposure), look.Transform.codes()
 	err = f.chunks(io.Discard, func(y int, row []byte) {
 		r, g, b := rgb[0].of(row, f.width), rgb[1].of(row, f.width), rgb[2].of(row, f.width)
 		code := func(v exrValues, x int) uint8 { return codes[step(v.at(x), gain)] }

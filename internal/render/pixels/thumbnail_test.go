@@ -210,7 +210,7 @@ func TestAViewOfOpenEXRHasEachPixelAtItsExposure(t *testing.T) {
 		}
 		exposure := rapid.SampledFrom([]float64{-3, 0, 0.5, 4}).Draw(t, "exposure")
 		by := rapid.SampledFrom(pixels.Transforms()).Draw(t, "transform")
-		got, err := pixels.View(&file, exposure, by)
+		got, err := pixels.View(&file, pixels.Look{Exposure: exposure, Transform: by})
 		if err != nil || got.Bounds() != image.Rect(0, 0, e.width, e.height) {
 			t.Fatalf("%v, %v", got, err)
 		}
@@ -249,7 +249,7 @@ func TestOnlyOpenEXRHasAView(t *testing.T) {
 	for name, file := range map[string][]byte{
 		"PNG": pngOf(t, 4, 4), "nothing": nil, "wide": pixelstest.EXRHeader(1<<14, 1<<13, "Y", pixelstest.Float, 0),
 	} {
-		if _, err := pixels.View(bytes.NewReader(file), 0, pixels.Standard); !errors.Is(err, pixels.ErrUnsupported) && !errors.Is(err, pixels.ErrTooLarge) {
+		if _, err := pixels.View(bytes.NewReader(file), pixels.Look{Transform: pixels.Standard}); !errors.Is(err, pixels.ErrUnsupported) && !errors.Is(err, pixels.ErrTooLarge) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"image"
 	"image/jpeg"
 	"io"
+	"strconv"
+	"strings"
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
@@ -80,13 +82,12 @@ func (p Preview) JPEG(ctx context.Context) ([]byte, error) {
 	return p.reader.picture(ctx, p.job, p.frame, previewSide)
 }
 
-// View makes a JPEG of the frame at its full size, with so many stops more light and by a
-// transform: of OpenEXR, which browsers do not show. A picture that is too large for that is as in JPEG. It
-// is made as JPEG makes one, with the same errors.
-func (p Preview) View(ctx context.Context, exposure float64, by pixels.Transform) ([]byte, error) {
+// View makes a JPEG of the frame at its full size: of OpenEXR, which browsers do not show. A picture
+// that is too large for that is as in JPEG. It is made as JPEG makes one, with the same errors.
+func (p Preview) View(ctx context.Context, look pixels.Look) ([]byte, error) {
 	r := p.reader
-	return r.turns.Share(ctx, p.job.JobID, previewKey{sha256: p.SHA256, view: true, exposure: exposure, transform: by}, func() ([]byte, error) {
-		made, err := r.draw(ctx, p.job, p.frame, func(file io.Reader) (image.Image, error) { return pixels.View(file, exposure, by) }, viewQuality)
+	return r.turns.Share(ctx, p.job.JobID, previewKey{sha256: p.SHA256, view: true, look: look}, func() ([]byte, error) {
+		made, err := r.draw(ctx, p.job, p.frame, func(file io.Reader) (image.Image, error) { return pixels.View(file, look) }, viewQuality)
 		if errors.Is(err, pixels.ErrTooLarge) {
 			return r.scale(ctx, p.job, p.frame, previewSide)
 		}
@@ -94,13 +95,58 @@ func (p Preview) View(ctx context.Context, exposure float64, by pixels.Transform
 	})
 }
 
+// Layers lists what View can show of the frame; none of a frame that has no view. Errors: those of
+// JPEG.
+func (p Preview) Layers(ctx context.Context) ([]pixels.Layer, error) {
+	file, err := p.reader.open(ctx, p.job, p.frame)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	layers, err := pixels.Layers(file)
+	if errors.Is(err, pixels.ErrUnsupported) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the layers of %s: %w", p.frame.File, err)
+	}
+	return layers, nil
+}
+
+// Values writes what a layer of the frame has at a pixel, in scene-linear light, such as
+// "R 0.1804 G 0.2 B 0.05 A 1"; nothing outside the picture. It reads the file down to the pixel, one
+// at a time for each job. Errors: those of JPEG.
+func (p Preview) Values(ctx context.Context, layer string, x, y int) ([]byte, error) {
+	r := p.reader
+	return r.turns.Share(ctx, p.job.JobID, previewKey{sha256: p.SHA256, look: pixels.Look{Layer: layer}, at: image.Pt(x, y), values: true}, func() ([]byte, error) {
+		file, err := r.open(ctx, p.job, p.frame)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = file.Close() }() // it was only read
+		values, err := pixels.ValuesAt(file, layer, x, y)
+		if errors.Is(err, pixels.ErrUnsupported) || errors.Is(err, pixels.ErrTooLarge) {
+			return nil, fault.New(fault.FrameNotFound, "The values of %s cannot be shown.", p.frame.File).Wrap(err)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read values of %s: %w", p.frame.File, err)
+		}
+		var text []string
+		for _, v := range values {
+			text = append(text, v.Channel+" "+strconv.FormatFloat(float64(v.Value), 'g', 4, 32))
+		}
+		return []byte(strings.Join(text, " ")), nil
+	})
+}
+
 // previewKey names a preview within a job.
 type previewKey struct {
-	sha256    string           // of the frame's file
-	side      int              // most pixels of the longer side
-	view      bool             // the whole picture
-	exposure  float64          // of a view
-	transform pixels.Transform // of a view
+	sha256 string      // of the frame's file
+	side   int         // most pixels of the longer side
+	view   bool        // the whole picture
+	look   pixels.Look // of a view, or of values
+	values bool        // no picture, but the values at a pixel
+	at     image.Point // of values
 }
 
 // Small makes a JPEG of an accepted frame of a job, whose longer side has at most side

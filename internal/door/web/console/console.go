@@ -131,6 +131,7 @@ func (s *Site) Routes(mux *http.ServeMux) {
 	mux.Handle("GET "+one+"/frames/{frame}/small", s.AdmitRaw(s.smallFrame))
 	mux.Handle("GET "+one+"/frames/{frame}/strips/{part}", s.AdmitRaw(s.strip))
 	mux.Handle("GET "+one+"/frames/{frame}/view", s.AdmitRaw(s.viewFrame))
+	mux.Handle("GET "+one+"/frames/{frame}/values", s.AdmitRaw(s.valuesAt))
 	mux.Handle("GET "+one+"/frames/{frame}/file", s.AdmitRaw(s.wholeFrame))
 	mux.Handle("GET "+one+"/sheet", s.AdmitRaw(s.overview(overview.ContactSheet)))
 	mux.Handle("GET "+one+"/loop", s.AdmitRaw(s.overview(overview.Loop)))

@@ -37,6 +37,10 @@ type frameView struct {
 	OtherNumbers string
 	// WithNone says why there is nothing to compare with; "" where there is.
 	WithNone string
+	// Layers are those of OpenEXR, and Channels those of the layer that is shown; none of other
+	// formats, and of a file that is gone.
+	Layers   []pixels.Layer
+	Channels []string
 	// Numbers are all accepted frames, for the flipbook; FPS is its speed.
 	Numbers string
 	FPS     float64
@@ -69,20 +73,26 @@ func (c cell) Picture() string {
 }
 
 // look is how OpenEXR is shown.
-type look struct {
-	// Exposure is by how many stops it is lighter.
-	Exposure float64
-	// Transform makes a screen's colours of its light.
-	Transform pixels.Transform
-}
+type look struct{ pixels.Look }
 
 // lookOf reads how a request wants OpenEXR to be shown.
 func lookOf(r *http.Request) look {
-	return look{Exposure: exposureOf(r), Transform: pixels.TransformOf(r.URL.Query().Get("transform"))}
+	q := r.URL.Query()
+	return look{pixels.Look{
+		Exposure: exposureOf(r), Transform: pixels.TransformOf(q.Get("transform")), Layer: page.CutQuery(q.Get("layer")), Channel: page.CutQuery(q.Get("channel")),
+	}}
 }
 
 // query writes the look for the address of a picture.
-func (l look) query() string { return fmt.Sprintf("exposure=%g&transform=%s", l.Exposure, l.Transform) }
+func (l look) query() string {
+	text := fmt.Sprintf("exposure=%g&transform=%s", l.Exposure, l.Transform)
+	for name, value := range map[string]string{"layer": l.Layer, "channel": l.Channel} {
+		if value != "" {
+			text += "&" + url.Values{name: {value}}.Encode()
+		}
+	}
+	return text
+}
 
 // Transforms are the choices of a view transform.
 func (look) Transforms() []pixels.Transform { return pixels.Transforms() }
@@ -126,6 +136,9 @@ func (s *Site) frame(r *http.Request, who identity.Principal) (page.Page, error)
 	if err := s.compare(r, who, &v, views); err != nil {
 		return page.Page{}, err
 	}
+	if err := s.layers(r, who, &v); err != nil {
+		return page.Page{}, err
+	}
 	v.Numbers = numbersOf(views)
 	i, err := s.Intake.Inspected(ctx, who.WorkspaceID, o.UploadID)
 	switch {
@@ -138,6 +151,31 @@ func (s *Site) frame(r *http.Request, who identity.Principal) (page.Page, error)
 		v.FPS = 24
 	}
 	return page.Page{Template: "frame", Title: fmt.Sprintf("Frame %d of %s", v.Frame, o.Filename), Section: page.JobsSection, Content: &v, Scripts: []string{"viewer.js"}}, nil
+}
+
+// mostLayers is how many layers a page offers at most.
+const mostLayers = 200
+
+// layers finds what can be shown of OpenEXR.
+func (s *Site) layers(r *http.Request, who identity.Principal, v *frameView) error {
+	if !v.Exposes() {
+		return nil
+	}
+	found, err := s.Watch.Preview(r.Context(), who.WorkspaceID, v.JobID, v.Frame)
+	if err != nil {
+		return err
+	}
+	v.Layers, err = found.Layers(r.Context())
+	if fault.Is(err, fault.FrameNotFound) || fault.Is(err, fault.ArtifactExpired) {
+		return nil // the page says that the picture is gone
+	}
+	v.Layers = v.Layers[:min(len(v.Layers), mostLayers)]
+	for i, l := range v.Layers {
+		if i == 0 || l.Name == v.Layer {
+			v.Channels = l.Channels
+		}
+	}
+	return err
 }
 
 // numbersOf lists frames.
@@ -177,8 +215,30 @@ func (s *Site) viewFrame(w http.ResponseWriter, r *http.Request, who identity.Pr
 	shown := lookOf(r)
 	tag := fmt.Sprintf("%s at %s", found.SHA256, shown.query())
 	return page.SendPicture(w, r, "image/jpeg", tag, page.FrameCacheOf(r, found.SHA256), func() ([]byte, error) {
-		return found.View(r.Context(), shown.Exposure, shown.Transform)
+		return found.View(r.Context(), shown.Look)
 	})
+}
+
+// valuesAt serves the values of a pixel of OpenEXR as text, before exposure and transform.
+func (s *Site) valuesAt(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
+	found, err := s.previewOf(r, who)
+	if err != nil {
+		return err
+	}
+	q, at := r.URL.Query(), [2]int{}
+	for i, name := range []string{"x", "y"} {
+		if at[i], err = strconv.Atoi(q.Get(name)); err != nil {
+			return fault.New(fault.InvalidRequest, "x and y must be the place of a pixel.")
+		}
+	}
+	text, err := found.Values(r.Context(), page.CutQuery(q.Get("layer")), at[0], at[1])
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "private, no-store")
+	_, _ = w.Write(text) // a failed write means the browser is gone
+	return nil
 }
 
 // previewOf finds the frame that a request names, or the output of it.

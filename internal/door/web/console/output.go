@@ -2,6 +2,8 @@ package console
 
 import (
 	"net/url"
+	"path"
+	"strings"
 
 	"svc.example/internal/render/pixels"
 	"svc.example/internal/work/watch"
@@ -32,12 +34,16 @@ func (o outputView) Small() string {
 // File is the address of the file, which a browser saves.
 func (o outputView) File() string { return o.at("file") + "&save" }
 
-// Opens is the address of the file where browsers show its format; "" where they do not.
+// Opens is the address of the file where browsers show its format, or of a view of OpenEXR; ""
+// where there is none.
 func (o outputView) Opens() string {
-	if !shown(o.Name) {
-		return ""
+	switch {
+	case shown(o.Name):
+		return o.at("file")
+	case strings.EqualFold(path.Ext(o.Name), ".exr"):
+		return o.at("view")
 	}
-	return o.at("file")
+	return ""
 }
 
 func (o outputView) at(of string) string {

@@ -59,38 +59,42 @@ class Viewer {
     this.scrubber.oninput = () => { this.stop(); this.show(Number(this.scrubber.value)); };
   }
 
-  // exposure shows OpenEXR lighter or darker while its field changes.
+  // exposure shows OpenEXR as its form says while that changes.
   exposure() {
     const form = this.box.querySelector("[data-exposure]");
     if (!form) return;
-    const { exposure, transform } = form.elements;
-    exposure.step = "0.5";
+    form.elements.exposure.step = "0.5";
     form.querySelector("button").hidden = true;
     form.onsubmit = (event) => event.preventDefault();
-    form.oninput = () => {
+    form.oninput = (event) => {
       const query = new URLSearchParams(location.search);
-      query.set("exposure", exposure.value || "0");
-      query.set("transform", transform.value);
+      for (const [name, value] of new FormData(form)) query.set(name, value || (name === "exposure" ? "0" : ""));
+      if (event.target.name === "layer") query.delete("channel"); // another layer has others
       history.replaceState(null, "", location.pathname + "?" + query);
       clearTimeout(this.exposing);
       this.exposing = setTimeout(() => this.settled(this.at), 200);
     };
   }
 
-  // values shows the colours of the pixels under the pointer, as the browser shows them.
+  // values shows the colours of the pixels under the pointer, as the browser shows them, and of
+  // OpenEXR also its light, when the pointer rests.
   values() {
     const line = this.box.querySelector("[data-pixel]");
     if (!line) return;
     const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
     line.hidden = false; // empty, so that nothing moves when the pointer comes
-    const of = (picture, { clientX, clientY }) => {
+    const place = (picture, { clientX, clientY }) => {
       const { left, top, width, height } = picture.getBoundingClientRect();
       const x = Math.floor((clientX - left) / width * picture.naturalWidth), y = Math.floor((clientY - top) / height * picture.naturalHeight);
-      if (!picture.complete || x < 0 || y < 0 || x >= picture.naturalWidth || y >= picture.naturalHeight) return [];
+      return picture.complete && x >= 0 && y >= 0 && x < picture.naturalWidth && y < picture.naturalHeight ? [x, y] : null;
+    };
+    const of = (picture, event) => {
+      const at = place(picture, event);
+      if (!at) return [];
       canvas.clearRect(0, 0, 1, 1);
-      canvas.drawImage(picture, x, y, 1, 1, 0, 0, 1, 1);
+      canvas.drawImage(picture, ...at, 1, 1, 0, 0, 1, 1);
       const [r, g, b] = canvas.getImageData(0, 0, 1, 1).data;
-      return [`x ${x}, y ${y}: R ${r} G ${g} B ${b}`];
+      return [`x ${at[0]}, y ${at[1]}: R ${r} G ${g} B ${b}`];
     };
     let last, asked;
     this.stage.addEventListener("pointermove", (event) => {
@@ -100,9 +104,26 @@ class Viewer {
         const whole = this.picture.naturalWidth === this.size[0]; // a small picture has other pixels
         const all = whole ? [this.picture, ...this.others()].flatMap((picture) => of(picture, last)) : [];
         line.textContent = all.join(" · ");
+        if ("linear" in line.dataset) this.light(line, whole && place(this.picture, last));
       });
     });
-    this.stage.addEventListener("pointerleave", () => { line.textContent = ""; });
+    this.stage.addEventListener("pointerleave", () => { line.textContent = ""; this.light(line, null); });
+  }
+
+  // light adds what the file has at a pixel, which the service reads, to the line of values.
+  light(line, at) {
+    clearTimeout(this.resting);
+    this.reading?.abort();
+    if (!at) return;
+    this.resting = setTimeout(async () => {
+      const shown = line.textContent, reading = this.reading = new AbortController();
+      const query = new URLSearchParams({ x: at[0], y: at[1], layer: new URLSearchParams(location.search).get("layer") ?? "" });
+      try {
+        const answer = await fetch(`${this.address(this.at)}/values?${query}`, { credentials: "same-origin", signal: reading.signal });
+        const text = answer.ok && await answer.text();
+        if (text && line.textContent === shown) line.textContent = `${shown} · in the file: ${text}`;
+      } catch { /* the pointer has moved on, or the service is away */ }
+    }, 150);
   }
 
   address(i) { return `${this.job}/frames/${this.all[i]}`; }
