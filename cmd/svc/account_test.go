@@ -45,7 +45,7 @@ func accountScripts(t *testing.T) testscript.Params {
 		Condition: native,
 		Dir:       "testdata/account",
 		Setup: func(e *testscript.Env) error {
-			started, url := apptest.Start(t, app.Config{AllowSynthetic: true})
+			started, url := apptest.Start(t, app.Config{AllowSynthetic: true, OperatorAPI: true})
 			s := &scriptService{t: t, app: started, url: url}
 			w := (&apptest.World{App: started, URL: url}).Workspace(t, 100)
 			s.agent, s.err = client.New(url, w.Agent.Secret)
@@ -57,6 +57,12 @@ func accountScripts(t *testing.T) testscript.Params {
 			e.Setenv("WORKSPACE", w.ID)
 			e.Setenv("SVC_WEBHOOK_SECRET", webhookSecret)
 			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("SVC_DATA", started.Config.Data)
+			key, err := operatorKey(started.DB)
+			if err != nil {
+				return err
+			}
+			e.Setenv("OPERATOR_KEY", key)
 			s.workspace = w.ID
 			if s.session, s.err = sessionOf(started.DB, w.Email); s.err != nil {
 				return s.err
@@ -116,6 +122,16 @@ func (s *scriptService) start(ts *testscript.TestScript, name, count string) {
 	started, err := s.agent.Start(ctx, q, client.StartRequest{LegalAcceptance: client.LegalV1})
 	ts.Check(err)
 	ts.Setenv(name, started.JobID)
+}
+
+// operatorKey makes an operator key that acts.
+func operatorKey(d *db.DB) (string, error) {
+	var key identity.NewKey
+	err := d.Write(context.Background(), func(tx *db.Tx) (err error) {
+		key, err = identity.CreateOperatorKey(context.Background(), tx, "script", identity.OperatorWrites, 0)
+		return err
+	})
+	return key.Secret, err
 }
 
 // farm is a client of the workers' API with a new key.

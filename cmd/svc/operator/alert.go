@@ -13,7 +13,7 @@ import (
 )
 
 // alertList is svc admin alert list.
-type alertList struct{ adminFlags }
+type alertList struct{ viewFlags }
 
 // Help is printed below the flags.
 func (alertList) Help() string {
@@ -22,23 +22,23 @@ func (alertList) Help() string {
 
 // Run lists the trouble that the service has seen and that is not over.
 func (c *alertList) Run(k *kong.Context) error {
-	var all []operators.Standing
-	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		all, err = operators.Standings(ctx, tx)
+	answer := operator.AlertList{OK: true}
+	err := c.view("/alerts", nil, &answer, func(ctx context.Context, tx *db.Tx) (err error) {
+		answer.Alerts, err = operators.Standings(ctx, tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return terminal.PrintJSON(k.Stdout, operator.AlertList{OK: true, Alerts: all})
+		return terminal.PrintJSON(k.Stdout, answer)
 	}
-	if len(all) == 0 {
+	if len(answer.Alerts) == 0 {
 		terminal.Printf(k.Stdout, "nothing is known to be wrong")
 		return nil
 	}
 	list := terminal.NewList(terminal.Column{Title: "ALERT"}, terminal.Column{Title: "SINCE"}, terminal.Column{Title: "TOLD", Spare: 1}, terminal.Column{Title: "WHAT", Cut: true})
-	for _, s := range all {
+	for _, s := range answer.Alerts {
 		told := "not yet"
 		if s.ToldAt != nil {
 			told = s.ToldAt.Format(time.DateTime)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -16,30 +18,30 @@ import (
 
 // deadLetterList is svc admin dead-letter list.
 type deadLetterList struct {
-	adminFlags
+	viewFlags
 	Queue string `help:"List only this queue, such as expire or webhook_notice."`
 	Limit int    `default:"100" help:"How many to list, newest first."`
 }
 
 // Run prints dead letters with the reason of their last failure. It changes nothing.
 func (c *deadLetterList) Run(k *kong.Context) error {
-	var dead []lease.DeadLetter
-	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		dead, err = lease.DeadLetters(ctx, tx, c.Queue, c.Limit)
+	answer := operator.DeadLetterList{OK: true}
+	err := c.view("/dead-letters", url.Values{"queue": {c.Queue}, "limit": {strconv.Itoa(c.Limit)}}, &answer, func(ctx context.Context, tx *db.Tx) (err error) {
+		answer.DeadLetters, err = lease.DeadLetters(ctx, tx, c.Queue, c.Limit)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return terminal.PrintJSON(k.Stdout, operator.DeadLetterList{OK: true, DeadLetters: dead})
+		return terminal.PrintJSON(k.Stdout, answer)
 	}
-	if len(dead) == 0 {
+	if len(answer.DeadLetters) == 0 {
 		terminal.Printf(k.Stdout, "there are no dead letters")
 		return nil
 	}
 	list := terminal.NewList(terminal.Column{Title: "ID"}, terminal.Column{Title: "DIED"}, terminal.Column{Title: "FAILURES"}, terminal.Column{Title: "REASON"})
-	for _, d := range dead {
+	for _, d := range answer.DeadLetters {
 		list.Row(d.ID, d.DiedAt.Format(time.DateTime), fmt.Sprint(d.Failures), d.Reason)
 	}
 	list.Print(k.Stdout)

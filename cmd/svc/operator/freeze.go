@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/alecthomas/kong"
 
@@ -11,7 +12,7 @@ import (
 
 // workspaceFreeze is svc admin workspace freeze.
 type workspaceFreeze struct {
-	changeFlags
+	actFlags
 	Workspace string `arg:"" help:"Workspace id."`
 	Reason    string `required:"" help:"Reason shown to the workspace, 1 to 500 bytes."`
 }
@@ -19,7 +20,8 @@ type workspaceFreeze struct {
 // Run freezes a workspace. Freezing it again changes the reason. Error:
 // workspace_not_found.
 func (c *workspaceFreeze) Run(k *kong.Context) error {
-	err := c.change(func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+	route := call{method: http.MethodPut, path: "/workspaces" + part(c.Workspace) + "/freeze", body: reasoned{c.Reason}}
+	err := c.act(route, nil, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 		return operator.FreezeWorkspace(ctx, tx, c.Workspace, c.Reason)
 	}, nil)
 	if err != nil {
@@ -30,14 +32,15 @@ func (c *workspaceFreeze) Run(k *kong.Context) error {
 
 // workspaceUnfreeze is svc admin workspace unfreeze.
 type workspaceUnfreeze struct {
-	changeFlags
+	actFlags
 	Workspace string `arg:"" help:"Workspace id."`
 }
 
 // Run lets a workspace start jobs again. Repeating it changes nothing. Error:
 // workspace_not_found.
 func (c *workspaceUnfreeze) Run(k *kong.Context) error {
-	err := c.change(func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+	route := call{method: http.MethodDelete, path: "/workspaces" + part(c.Workspace) + "/freeze"}
+	err := c.act(route, nil, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 		return operator.UnfreezeWorkspace(ctx, tx, c.Workspace)
 	}, nil)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -20,7 +21,7 @@ import (
 
 // jobList is svc admin job list.
 type jobList struct {
-	adminFlags
+	viewFlags
 	pageFlags
 	Workspace string `help:"List only the jobs of this workspace."`
 	Status    string `enum:",awaiting_submit,queued,rendering,packaging,completed,failed,cancelled" default:"" help:"List only jobs in this state."`
@@ -28,21 +29,23 @@ type jobList struct {
 
 // Run lists jobs.
 func (c *jobList) Run(k *kong.Context) error {
-	var listed []job.Summary
-	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		listed, err = job.ListAll(ctx, tx, job.ListRequest{WorkspaceID: c.Workspace, Status: job.Status(c.Status), Before: c.Before, Limit: c.Limit})
+	answer, query := operator.JobList{OK: true}, c.query()
+	query.Set("workspace", c.Workspace)
+	query.Set("status", c.Status)
+	err := c.view("/jobs", query, &answer, func(ctx context.Context, tx *db.Tx) (err error) {
+		answer.Jobs, err = job.ListAll(ctx, tx, job.ListRequest{WorkspaceID: c.Workspace, Status: job.Status(c.Status), Before: c.Before, Limit: c.Limit})
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return terminal.PrintJSON(k.Stdout, operator.JobList{OK: true, Jobs: listed})
+		return terminal.PrintJSON(k.Stdout, answer)
 	}
 	list := terminal.NewList(terminal.Column{Title: "JOB"}, terminal.Column{Title: "WORKSPACE", Spare: 1}, terminal.Column{Title: "STATUS"},
 		terminal.Column{Title: "FRAMES", Spare: 2}, terminal.Column{Title: "PRICE", Spare: 3}, terminal.Column{Title: "CREATED", Spare: 4},
 		terminal.Column{Title: "FILE", Cut: true}, terminal.Column{Title: "FAILURE"})
-	for _, j := range listed {
+	for _, j := range answer.Jobs {
 		list.Row(j.JobID, j.WorkspaceID, string(j.Status), fmt.Sprintf("%d/%d", j.FramesCompleted, j.FrameCount), wallet.Money(j.PriceCents),
 			j.CreatedAt.Format(time.DateTime), j.Filename, j.FailureCode)
 	}
@@ -52,7 +55,7 @@ func (c *jobList) Run(k *kong.Context) error {
 
 // jobShow is svc admin job show.
 type jobShow struct {
-	adminFlags
+	viewFlags
 	Job string `arg:"" help:"Job id."`
 }
 
@@ -60,7 +63,7 @@ type jobShow struct {
 // renders it and what failed. Error: render_not_found.
 func (c *jobShow) Run(k *kong.Context) error {
 	var shown operator.Job
-	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
+	err := c.view("/jobs"+part(c.Job), nil, &shown, func(ctx context.Context, tx *db.Tx) (err error) {
 		shown, err = operator.JobOf(ctx, tx, jobs(), c.Job)
 		return err
 	})
@@ -85,25 +88,25 @@ func (c *jobShow) Run(k *kong.Context) error {
 
 // jobLog is svc admin job log.
 type jobLog struct {
-	adminFlags
+	viewFlags
 	Job    string `arg:"" help:"Job id."`
 	Output bool   `help:"Also print the end of Blender's output of failed attempts."`
 }
 
 // Run prints what happened to a job. Error: render_not_found.
 func (c *jobLog) Run(k *kong.Context) error {
-	var entries []operator.LogEntry
-	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		entries, err = operator.JobLog(ctx, tx, c.Job)
+	answer := operator.JobHistory{OK: true, JobID: c.Job}
+	err := c.view("/jobs"+part(c.Job)+"/log", nil, &answer, func(ctx context.Context, tx *db.Tx) (err error) {
+		answer.Log, err = operator.JobLog(ctx, tx, c.Job)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return terminal.PrintJSON(k.Stdout, operator.JobHistory{OK: true, JobID: c.Job, Log: entries})
+		return terminal.PrintJSON(k.Stdout, answer)
 	}
-	for _, e := range entries {
+	for _, e := range answer.Log {
 		line := e.At.Format(time.DateTime) + "  " + e.Text
 		if e.RequestID != "" {
 			line += " [" + e.RequestID + "]"
@@ -123,7 +126,7 @@ func jobs() *job.Jobs { return &job.Jobs{Log: slog.New(slog.DiscardHandler)} }
 
 // jobAnyBlender is svc admin job any-blender.
 type jobAnyBlender struct {
-	changeFlags
+	actFlags
 	Job    string `arg:"" help:"Job id."`
 	Reason string `required:"" help:"Reason for the record, 1 to 500 bytes."`
 }
@@ -131,14 +134,14 @@ type jobAnyBlender struct {
 // Run lifts the rule that a job stays with one Blender version and denoising. Errors:
 // render_not_found, job_ended, invalid_request for the reason.
 func (c *jobAnyBlender) Run(k *kong.Context) error {
-	return c.end(k, c.Job, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+	return c.end(k, c.Job, call{method: http.MethodPost, path: "/any-blender", body: reasoned{c.Reason}}, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 		return operator.AnyBlender(ctx, tx, c.Job, c.Reason)
 	})
 }
 
 // jobPause is svc admin job pause.
 type jobPause struct {
-	changeFlags
+	actFlags
 	Job    string `arg:"" help:"Job id."`
 	Reason string `required:"" help:"Reason for the record, 1 to 500 bytes."`
 }
@@ -146,28 +149,28 @@ type jobPause struct {
 // Run pauses a job. Its workspace cannot resume it. Errors: render_not_found,
 // render_not_pausable, invalid_request for the reason.
 func (c *jobPause) Run(k *kong.Context) error {
-	return c.end(k, c.Job, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+	return c.end(k, c.Job, call{method: http.MethodPost, path: "/pause", body: reasoned{c.Reason}}, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 		return operator.PauseJob(ctx, tx, jobs(), c.Job, c.Reason)
 	})
 }
 
 // jobResume is svc admin job resume.
 type jobResume struct {
-	changeFlags
+	actFlags
 	Job string `arg:"" help:"Job id."`
 }
 
 // Run resumes a job that an operator or its workspace paused. Errors: render_not_found,
 // render_not_pausable.
 func (c *jobResume) Run(k *kong.Context) error {
-	return c.end(k, c.Job, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+	return c.end(k, c.Job, call{method: http.MethodPost, path: "/resume"}, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 		return operator.ResumeJob(ctx, tx, jobs(), c.Job)
 	})
 }
 
 // jobPriority is svc admin job priority.
 type jobPriority struct {
-	changeFlags
+	actFlags
 	Job      string `arg:"" help:"Job id."`
 	Priority int    `arg:"" help:"1 to 100. A new job has 50. Of a workspace's jobs, those with a higher one come first."`
 }
@@ -175,28 +178,28 @@ type jobPriority struct {
 // Run orders a job among those of its workspace. Errors: render_not_found,
 // render_not_pausable, invalid_request.
 func (c *jobPriority) Run(k *kong.Context) error {
-	return c.end(k, c.Job, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+	return c.end(k, c.Job, call{method: http.MethodPut, path: "/priority", body: map[string]int{"priority": c.Priority}}, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 		return operator.PrioritizeJob(ctx, tx, jobs(), c.Job, c.Priority)
 	})
 }
 
 // jobCancel is svc admin job cancel.
 type jobCancel struct {
-	changeFlags
+	actFlags
 	Job string `arg:"" help:"Job id."`
 }
 
 // Run cancels a job that no worker has claimed. Cancelling a cancelled job again changes
 // nothing. Errors: render_not_found, render_not_cancellable.
 func (c *jobCancel) Run(k *kong.Context) error {
-	return c.end(k, c.Job, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+	return c.end(k, c.Job, call{method: http.MethodPost, path: "/cancel"}, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 		return operator.CancelJob(ctx, tx, jobs(), c.Job)
 	})
 }
 
 // jobFail is svc admin job fail.
 type jobFail struct {
-	changeFlags
+	actFlags
 	Job    string `arg:"" help:"Job id."`
 	Reason string `required:"" help:"Reason shown to the job's owner, 1 to 500 bytes."`
 }
@@ -204,23 +207,24 @@ type jobFail struct {
 // Run ends a job that has not ended, in any state (decisions 24). Errors:
 // render_not_found, job_ended, invalid_request for the reason.
 func (c *jobFail) Run(k *kong.Context) error {
-	return c.end(k, c.Job, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+	return c.end(k, c.Job, call{method: http.MethodPost, path: "/fail", body: reasoned{c.Reason}}, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 		return operator.FailJob(ctx, tx, jobs(), c.Job, c.Reason)
 	})
 }
 
-// end asks, ends or changes a job and prints it. The job's owner and its workers learn of it by the
-// transaction's commit.
-func (f changeFlags) end(k *kong.Context, jobID string, propose func(ctx context.Context, tx *db.Tx) (operator.Act, error)) error {
-	var o job.Object
-	err := f.change(propose, func(ctx context.Context, tx *db.Tx) (err error) {
-		o, err = jobs().Object(ctx, tx, jobID)
+// end asks, ends or changes a job and prints it. The path of the call is that below the job. The
+// job's owner and its workers learn of it by the transaction's commit.
+func (f actFlags) end(k *kong.Context, jobID string, c call, propose func(ctx context.Context, tx *db.Tx) (operator.Act, error)) error {
+	var after operator.JobActed
+	c.path = "/jobs" + part(jobID) + c.path
+	err := f.act(c, &after, propose, func(ctx context.Context, tx *db.Tx) (err error) {
+		after, err = operator.JobAfter(ctx, tx, jobs(), jobID)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return f.print(k, field{"job_id", o.JobID}, field{"status", o.Status}, field{"charged_cents", o.ChargedCents})
+	return f.print(k, field{"job_id", after.JobID}, field{"status", after.Status}, field{"charged_cents", after.ChargedCents})
 }
 
 // sortedKeys returns the keys of a map in their order.

@@ -14,28 +14,28 @@ import (
 )
 
 // processList is svc admin process list.
-type processList struct{ adminFlags }
+type processList struct{ viewFlags }
 
 // Run lists the processes that serve, and those that fell silent within an hour.
 func (c *processList) Run(k *kong.Context) error {
-	var all []process.Process
-	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		all, err = process.List(ctx, tx)
+	answer := operator.ProcessList{OK: true}
+	err := c.view("/processes", nil, &answer, func(ctx context.Context, tx *db.Tx) (err error) {
+		answer.Processes, err = process.List(ctx, tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return terminal.PrintJSON(k.Stdout, operator.ProcessList{OK: true, Processes: all})
+		return terminal.PrintJSON(k.Stdout, answer)
 	}
-	if len(all) == 0 {
+	if len(answer.Processes) == 0 {
 		terminal.Printf(k.Stdout, "no process of the service is running")
 		return nil
 	}
 	list := terminal.NewList(terminal.Column{Title: "PROCESS"}, terminal.Column{Title: "HOST", Cut: true}, terminal.Column{Title: "VERSION", Cut: true},
 		terminal.Column{Title: "SCHEMA", Spare: 2}, terminal.Column{Title: "STARTED", Spare: 1}, terminal.Column{Title: "STATE"})
-	for _, p := range all {
+	for _, p := range answer.Processes {
 		state := "running"
 		if !p.Alive {
 			state = "silent since " + p.SeenAt.Format(time.DateTime)

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/alecthomas/kong"
 
@@ -11,7 +12,7 @@ import (
 
 // workspaceRetention is svc admin workspace retention.
 type workspaceRetention struct {
-	changeFlags
+	actFlags
 	Workspace string `arg:"" help:"Workspace id."`
 	Days      int    `required:"" help:"1 to 365 days after a job's completion; 0 for the setting of the service. Jobs that have completed keep theirs."`
 }
@@ -19,7 +20,8 @@ type workspaceRetention struct {
 // Run sets how long the ZIPs of a workspace are kept. Errors: workspace_not_found,
 // invalid_request.
 func (c *workspaceRetention) Run(k *kong.Context) error {
-	err := c.change(func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+	route := call{method: http.MethodPut, path: "/workspaces" + part(c.Workspace) + "/retention", body: map[string]int{"days": c.Days}}
+	err := c.act(route, nil, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 		return operator.KeepArtifacts(ctx, tx, c.Workspace, c.Days)
 	}, nil)
 	if err != nil {

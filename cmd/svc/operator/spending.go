@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/alecthomas/kong"
 
@@ -11,7 +12,7 @@ import (
 
 // workspaceLimit is svc admin workspace limit.
 type workspaceLimit struct {
-	changeFlags
+	actFlags
 	Workspace  string `arg:"" help:"Workspace id."`
 	DailyCents int64  `required:"" help:"The most that its jobs may cost in a calendar day (UTC), in cents; 0 for no limit. Failed and cancelled jobs do not count."`
 }
@@ -19,7 +20,8 @@ type workspaceLimit struct {
 // Run sets what a workspace may spend in a day. Errors: workspace_not_found,
 // invalid_request.
 func (c *workspaceLimit) Run(k *kong.Context) error {
-	err := c.change(func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+	route := call{method: http.MethodPut, path: "/workspaces" + part(c.Workspace) + "/limit", body: map[string]int64{"daily_cents": c.DailyCents}}
+	err := c.act(route, nil, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 		return operator.LimitSpending(ctx, tx, c.Workspace, c.DailyCents)
 	}, nil)
 	if err != nil {

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"net/url"
 	"strconv"
 
 	"github.com/alecthomas/kong"
@@ -14,7 +15,7 @@ import (
 
 // usage is svc admin usage.
 type usage struct {
-	adminFlags
+	viewFlags
 	Workspace string `help:"Show only this workspace."`
 	Months    int    `default:"12" help:"How many months, this one included: 1 to 36."`
 	CSV       bool   `name:"csv" xor:"form" help:"Print CSV."`
@@ -25,9 +26,9 @@ func (c *usage) Run(k *kong.Context) error {
 	if c.Months < 1 || c.Months > operator.MostMonths {
 		return terminal.WrongUsagef("--months must be 1 to %d", operator.MostMonths)
 	}
-	var all []operator.Usage
-	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		all, err = operator.UsageOf(ctx, tx, c.Workspace, c.Months)
+	answer := operator.UsageList{OK: true}
+	err := c.view("/usage", url.Values{"workspace": {c.Workspace}, "months": {strconv.Itoa(c.Months)}}, &answer, func(ctx context.Context, tx *db.Tx) (err error) {
+		answer.Usage, err = operator.UsageOf(ctx, tx, c.Workspace, c.Months)
 		return err
 	})
 	if err != nil {
@@ -35,16 +36,16 @@ func (c *usage) Run(k *kong.Context) error {
 	}
 	switch {
 	case c.CSV:
-		return operator.WriteUsage(k.Stdout, all)
+		return operator.WriteUsage(k.Stdout, answer.Usage)
 	case c.JSON:
-		return terminal.PrintJSON(k.Stdout, operator.UsageList{OK: true, Usage: all})
-	case len(all) == 0:
+		return terminal.PrintJSON(k.Stdout, answer)
+	case len(answer.Usage) == 0:
 		terminal.Printf(k.Stdout, "no job completed in these months")
 		return nil
 	}
 	list := terminal.NewList(terminal.Column{Title: "MONTH"}, terminal.Column{Title: "WORKSPACE"}, terminal.Column{Title: "JOBS", Spare: 2}, terminal.Column{Title: "FRAMES"},
 		terminal.Column{Title: "RENDER HOURS", Spare: 1}, terminal.Column{Title: "CHARGED"}, terminal.Column{Title: "REFUNDED", Spare: 3})
-	for _, u := range all {
+	for _, u := range answer.Usage {
 		list.Row(u.Month, u.WorkspaceID, strconv.FormatInt(u.Jobs, 10), strconv.FormatInt(u.Frames, 10), strconv.FormatFloat(u.RenderSeconds/3600, 'f', 2, 64),
 			wallet.Money(u.ChargedCents), wallet.Money(u.RefundedCents))
 	}

@@ -3,6 +3,7 @@ package operator
 import (
 	"cmp"
 	"context"
+	"net/http"
 
 	"github.com/alecthomas/kong"
 
@@ -14,7 +15,7 @@ import (
 
 // moveFlags are common to the commands that move money from outside of a job.
 type moveFlags struct {
-	changeFlags
+	actFlags
 	Cents     int64  `required:"" help:"Amount, in cents."`
 	Reference string `help:"Reference of the entry, such as an invoice number. A repeated reference moves no money."`
 }
@@ -22,30 +23,31 @@ type moveFlags struct {
 // move asks, writes one ledger entry and prints the wallet after it. Without --reference
 // the entry gets a random one, so two calls move money twice; with it a repeat moves
 // nothing, and the command may be run again after any failure.
-func (f *moveFlags) move(k *kong.Context, propose func(ctx context.Context, tx *db.Tx, reference string) (operator.Act, error)) error {
+func (f *moveFlags) move(k *kong.Context, path string, propose func(ctx context.Context, tx *db.Tx, reference string) (operator.Act, error)) error {
 	if f.Cents < 1 || f.Cents > wallet.MaxCents {
 		return terminal.WrongUsagef("--cents is %d; it must be 1 to %d", f.Cents, int64(wallet.MaxCents))
 	}
 	reference := cmp.Or(f.Reference, wallet.NewReference())
+	var after operator.WalletActed
 	var workspaceID string
-	var b wallet.Balance
-	err := f.change(func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+	route := call{method: http.MethodPost, path: path, body: map[string]any{"cents": f.Cents, "reference": reference}, key: newKey()}
+	err := f.act(route, &after, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 		act, err := propose(ctx, tx, reference)
 		workspaceID = act.WorkspaceID
 		return act, err
 	}, func(ctx context.Context, tx *db.Tx) (err error) {
-		b, err = wallet.Get(ctx, tx, workspaceID)
+		after, err = operator.WalletAfter(ctx, tx, workspaceID)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return f.print(k, field{"workspace_id", workspaceID}, field{"available_cents", b.AvailableCents}, field{"reserved_cents", b.ReservedCents})
+	return f.print(k, field{"workspace_id", after.WorkspaceID}, field{"available_cents", after.AvailableCents}, field{"reserved_cents", after.ReservedCents})
 }
 
 // credit adds money to a wallet. Error: workspace_not_found.
 func (f *moveFlags) credit(k *kong.Context, workspaceID string) error {
-	return f.move(k, func(ctx context.Context, tx *db.Tx, reference string) (operator.Act, error) {
+	return f.move(k, "/workspaces"+part(workspaceID)+"/credit", func(ctx context.Context, tx *db.Tx, reference string) (operator.Act, error) {
 		return operator.Credit(ctx, tx, workspaceID, reference, f.Cents)
 	})
 }
@@ -53,7 +55,7 @@ func (f *moveFlags) credit(k *kong.Context, workspaceID string) error {
 // refund returns captured money to the workspace that paid. All refunds of a job together
 // never exceed what it was charged.
 func (f *moveFlags) refund(k *kong.Context, jobID string) error {
-	return f.move(k, func(ctx context.Context, tx *db.Tx, reference string) (operator.Act, error) {
+	return f.move(k, "/jobs"+part(jobID)+"/refund", func(ctx context.Context, tx *db.Tx, reference string) (operator.Act, error) {
 		return operator.Refund(ctx, tx, jobID, reference, f.Cents)
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -19,7 +21,7 @@ import (
 
 // workerList is svc admin worker list.
 type workerList struct {
-	adminFlags
+	viewFlags
 	Within time.Duration `default:"24h" help:"List workers seen within this time."`
 }
 
@@ -28,7 +30,10 @@ type workerList struct {
 // were refuted.
 func (c *workerList) Run(k *kong.Context) error {
 	var l operator.WorkerList
-	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
+	if c.Server != "" && (c.Within < time.Hour || c.Within%time.Hour != 0) {
+		return terminal.WrongUsagef("with --server, --within must be whole hours, such as 24h")
+	}
+	err := c.view("/workers", url.Values{"within_hours": {strconv.Itoa(int(c.Within / time.Hour))}}, &l, func(ctx context.Context, tx *db.Tx) (err error) {
 		l, err = operator.WorkersOf(ctx, tx, c.Within)
 		return err
 	})
@@ -77,14 +82,14 @@ func printWorkers(out io.Writer, workers []dispatch.WorkerView) {
 
 // workerShow is svc admin worker show.
 type workerShow struct {
-	adminFlags
+	viewFlags
 	Worker string `arg:"" help:"Worker id."`
 }
 
 // Run shows one worker. Error: worker_not_found.
 func (c *workerShow) Run(k *kong.Context) error {
 	var shown operator.Worker
-	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
+	err := c.view("/workers"+part(c.Worker), nil, &shown, func(ctx context.Context, tx *db.Tx) (err error) {
 		shown, err = operator.WorkerOf(ctx, tx, c.Worker)
 		return err
 	})
@@ -120,40 +125,40 @@ func printFrames(out io.Writer, held []dispatch.HeldFrame, failed []dispatch.Fai
 
 // workerDrain is svc admin worker drain.
 type workerDrain struct {
-	changeFlags
+	actFlags
 	Worker string `arg:"" help:"Worker id."`
 	Undo   bool   `help:"Give the worker frames again."`
 }
 
 // Run drains a worker. Repeating it changes nothing. Error: worker_not_found.
 func (c *workerDrain) Run(k *kong.Context) error {
-	var state dispatch.WorkerState
-	err := c.change(func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+	var after operator.WorkerActed
+	path := "/workers" + part(c.Worker) + map[bool]string{false: "/drain", true: "/undrain"}[c.Undo]
+	err := c.act(call{method: http.MethodPost, path: path}, &after, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 		return operator.DrainWorker(ctx, tx, c.Worker, c.Undo)
-	}, func(ctx context.Context, tx *db.Tx) error {
-		w, err := dispatch.FindWorker(ctx, tx, c.Worker)
-		state = w.State
+	}, func(ctx context.Context, tx *db.Tx) (err error) {
+		after, err = operator.WorkerAfter(ctx, tx, c.Worker)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return c.print(k, field{"worker_id", c.Worker}, field{"state", state})
+	return c.print(k, field{"worker_id", c.Worker}, field{"state", after.State})
 }
 
 // workerForget is svc admin worker forget.
 type workerForget struct {
-	changeFlags
+	actFlags
 	Worker string `arg:"" help:"Worker id."`
 }
 
 // Run removes a worker that has left. Errors: worker_not_found, worker_in_use.
 func (c *workerForget) Run(k *kong.Context) error {
-	err := c.change(func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+	err := c.act(call{method: http.MethodDelete, path: "/workers" + part(c.Worker)}, nil, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 		return operator.ForgetWorker(ctx, tx, c.Worker)
 	}, nil)
 	if err != nil {
 		return err
 	}
-	return c.print(k, field{"worker_id", c.Worker}, field{"state", "forgotten"})
+	return c.print(k, field{"worker_id", c.Worker}, field{"state", operator.WorkerForgotten})
 }

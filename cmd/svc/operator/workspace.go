@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"time"
 
@@ -32,27 +33,28 @@ func (f pageFlags) Validate() error {
 
 // workspaceList is svc admin workspace list.
 type workspaceList struct {
-	adminFlags
+	viewFlags
 	pageFlags
 	Email string `help:"List only the workspace of this person."`
 }
 
 // Run lists workspaces with their balances.
 func (c *workspaceList) Run(k *kong.Context) error {
-	var listed []identity.WorkspaceView
-	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		listed, err = identity.Workspaces(ctx, tx, c.Email, c.Before, c.Limit)
+	answer, query := operator.WorkspaceList{OK: true}, c.query()
+	query.Set("email", c.Email)
+	err := c.view("/workspaces", query, &answer, func(ctx context.Context, tx *db.Tx) (err error) {
+		answer.Workspaces, err = identity.Workspaces(ctx, tx, c.Email, c.Before, c.Limit)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return terminal.PrintJSON(k.Stdout, operator.WorkspaceList{OK: true, Workspaces: listed})
+		return terminal.PrintJSON(k.Stdout, answer)
 	}
 	list := terminal.NewList(terminal.Column{Title: "WORKSPACE"}, terminal.Column{Title: "NAME"}, terminal.Column{Title: "CREATED", Spare: 2},
 		terminal.Column{Title: "AVAILABLE"}, terminal.Column{Title: "RESERVED", Spare: 1}, terminal.Column{Title: "JOBS"})
-	for _, w := range listed {
+	for _, w := range answer.Workspaces {
 		list.Row(w.WorkspaceID, w.Name, w.CreatedAt.Format(time.DateTime), wallet.Money(w.AvailableCents), wallet.Money(w.ReservedCents), fmt.Sprint(w.Jobs))
 	}
 	list.Print(k.Stdout)
@@ -61,14 +63,14 @@ func (c *workspaceList) Run(k *kong.Context) error {
 
 // workspaceShow is svc admin workspace show.
 type workspaceShow struct {
-	adminFlags
+	viewFlags
 	Workspace string `arg:"" help:"Workspace id."`
 }
 
 // Run shows one workspace. Error: workspace_not_found.
 func (c *workspaceShow) Run(k *kong.Context) error {
 	var w operator.Workspace
-	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
+	err := c.view("/workspaces"+part(c.Workspace), nil, &w, func(ctx context.Context, tx *db.Tx) (err error) {
 		w, err = operator.WorkspaceOf(ctx, tx, c.Workspace)
 		return err
 	})
@@ -124,7 +126,7 @@ func printTerms(out io.Writer, w operator.Workspace) {
 
 // workspaceCreate is svc admin workspace create.
 type workspaceCreate struct {
-	adminFlags
+	viewFlags
 	Email       string `required:"" help:"E-mail address of the workspace's owner."`
 	CreditCents int64  `help:"Opening balance, in cents."`
 }
@@ -134,10 +136,19 @@ type workspaceCreate struct {
 // person has: the secrets of its keys cannot be shown again.
 func (c *workspaceCreate) Run(k *kong.Context) error {
 	var made operator.MadeWorkspace
-	err := c.write(func(ctx context.Context, tx *db.Tx) (err error) {
-		made, err = operator.CreateWorkspace(ctx, tx, operator.Account(whoami()), c.Email, c.CreditCents)
-		return err
-	})
+	create := func() error {
+		return c.write(func(ctx context.Context, tx *db.Tx) (err error) {
+			made, err = operator.CreateWorkspace(ctx, tx, operator.Account(whoami()), c.Email, c.CreditCents)
+			return err
+		})
+	}
+	if c.Server != "" {
+		body := map[string]any{"email": c.Email, "credit_cents": c.CreditCents}
+		create = func() error {
+			return c.ask(context.Background(), call{method: http.MethodPost, path: "/admin/v1/workspaces", body: body}, &made)
+		}
+	}
+	err := create()
 	if err != nil {
 		return err
 	}
