@@ -79,6 +79,7 @@ lint: .tools/built ## Format, vet, staticcheck, revive, import rules, links, fre
 	@go mod verify >/dev/null
 	@scripts/check-vulnerabilities
 	@scripts/check-links
+	@scripts/check-operate --blocks
 	@scripts/check-prose
 	@scripts/check-tests
 	@scripts/check-openapi
@@ -94,7 +95,7 @@ test-long: ## What takes hours: every test in full and with the race detector, c
 	$(TEST_NEEDS)
 	@export SVC_TEST_LONG=1; $(TESTS) -race all $(PACKAGES) -- -vet=off -count=1 -timeout 2h
 	@SVC_TEST_LONG=1 scripts/with-postgres scripts/with-s3 go test -count=1 -timeout 1h ./internal/work/dispatch ./internal/work/audit/damage
-	@$(MAKE) --no-print-directory generators proxies wine deploy-test addon-test check-release check-operate fuzz
+	@$(MAKE) --no-print-directory generators proxies upgrade-test wine deploy-test addon-test check-release check-operate fuzz
 
 .PHONY: generators
 generators: ## Make clients of the OpenAPI document with ogen, oapi-codegen, orval and hey-api, compile them, and render a job with each
@@ -106,6 +107,15 @@ generators: ## Make clients of the OpenAPI document with ogen, oapi-codegen, orv
 proxies: ## Render a job behind nginx, Caddy, HAProxy, Apache, lighttpd and Varnish, each with its defaults
 	@scripts/install-tools proxies
 	@go test -tags proxies -count=1 -timeout 10m -v -run '^TestTheServiceIsTheSameBehindEveryProxy$$' ./internal/test/proxies | \
+	  grep -E '^ *(--- |FAIL|ok|panic)|_test.go:[0-9]+: '
+
+# The program to begin an upgrade with: make upgrade-test PREVIOUS=./svc-1.2.0
+PREVIOUS ?=
+
+.PHONY: upgrade-test
+upgrade-test: ## Upgrade three processes one by one behind nginx, go back, and restart two in turn, with callers on them
+	@scripts/install-tools postgres proxies
+	@SVC_PREVIOUS="$(PREVIOUS)" scripts/with-postgres scripts/with-s3 go test -tags proxies -count=1 -timeout 15m -v -run '^TestNoCallFails' ./internal/test/proxies | \
 	  grep -E '^ *(--- |FAIL|ok|panic)|_test.go:[0-9]+: '
 
 .PHONY: bench

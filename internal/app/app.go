@@ -125,7 +125,7 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 	a.probe = a.newStoreProbe()
 	// The database comes first: an unreachable database must not leave a folder that
 	// looks like that of a service with another database.
-	a.DB, err = db.Open(ctx, db.Config{URL: cfg.DatabaseURL(), MigrateAnyway: cfg.MigrateAnyway, Connections: cfg.DatabaseConnections, Skew: cfg.Skew, AfterCommit: cfg.AfterCommit, Log: cfg.Log})
+	a.DB, err = db.Open(ctx, db.Config{URL: cfg.DatabaseURL(), AcceptNewer: true, MigrateAnyway: cfg.MigrateAnyway, Connections: cfg.DatabaseConnections, Skew: cfg.Skew, AfterCommit: cfg.AfterCommit, Log: cfg.Log})
 	if err != nil {
 		return nil, err
 	}

@@ -102,7 +102,7 @@ func (a *App) openTestWorld(ctx context.Context, workspaceID, public string) (wo
 		return nil, err
 	}
 	world.Keys = signing.Given(key)
-	world.DB, err = db.Open(ctx, db.Config{URL: cfg.DatabaseURL(), Schema: testSchema(workspaceID), Movable: true, Connections: db.LeastConnections, Skew: cfg.Skew, Log: cfg.Log})
+	world.DB, err = db.Open(ctx, db.Config{URL: cfg.DatabaseURL(), Schema: testSchema(workspaceID), Movable: true, AcceptNewer: true, Connections: db.LeastConnections, Skew: cfg.Skew, Log: cfg.Log})
 	if err != nil {
 		return nil, err
 	}

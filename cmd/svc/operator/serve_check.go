@@ -83,7 +83,7 @@ func writable(folder string) error {
 
 // checkDatabase opens what is there to read it, if anything is.
 func (c *Serve) checkDatabase(ctx context.Context, cfg app.Config) error {
-	d, err := db.Open(ctx, db.Config{URL: cfg.DatabaseURL(), ReadOnly: true})
+	d, err := db.Open(ctx, db.Config{URL: cfg.DatabaseURL(), ReadOnly: true, AcceptNewer: true})
 	version, other := errors.AsType[*db.VersionError](err)
 	switch {
 	case errors.Is(err, db.ErrNoStore) && c.NewDatabase:

@@ -107,10 +107,17 @@ func TestServeRefusesADatabaseOfANewerVersion(t *testing.T) {
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		data := t.TempDir()
 		aService(t, data, url, 0)
-		_, err := dbtest.Raw(t, url).ExecContext(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) SELECT 99999, is_applied FROM goose_db_version WHERE version_id = 1")
-		if err != nil {
-			t.Fatal(err)
+		change := func(statement string) {
+			t.Helper()
+			if _, err := dbtest.Raw(t, url).ExecContext(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
 		}
+		change("INSERT INTO goose_db_version (version_id, is_applied) SELECT 99999, is_applied FROM goose_db_version WHERE version_id = 1")
+		if err := checkOf(store{Data: data, Database: url}, nil); err != nil {
+			t.Errorf("a newer version has only added: %v", err)
+		}
+		change("UPDATE schema_reach SET oldest = 99999")
 		refused(t, checkOf(store{Data: data, Database: url}, nil), terminal.ExitUsage, "newer version")
 	})
 }

@@ -27,11 +27,17 @@ func (e *AliveError) Error() string {
 }
 
 // Schema is the newest migration that this program knows.
-func Schema() (int64, error) { return newestMigration() }
+func Schema() (int64, error) {
+	files, err := Config{}.migrations()
+	if err != nil {
+		return 0, err
+	}
+	return newestMigration(files)
+}
 
-// noneAlive returns *AliveError while a process is alive that knows fewer migrations. It is read
+// noneAlive returns *AliveError while a process is alive whose schema is below one. It is read
 // without the generated queries, because it comes before the migrations.
-func noneAlive(ctx context.Context, pool *sql.DB, cfg Config, schema int64) error {
+func noneAlive(ctx context.Context, pool *sql.DB, cfg Config, below int64) error {
 	there, now := "SELECT count(*) FROM sqlite_schema WHERE name = 'process'", time.Now().UnixMicro()
 	if cfg.Name() == "postgres" {
 		there = "SELECT count(to_regclass('process'))"
@@ -47,7 +53,7 @@ func noneAlive(ctx context.Context, pool *sql.DB, cfg Config, schema int64) erro
 		now += cfg.Skew().Microseconds()
 	}
 	rows, err := pool.QueryContext(ctx, "SELECT host, version, schema, seen_at FROM process WHERE seen_at > $1 AND schema < $2 ORDER BY started_at LIMIT $3",
-		now-ProcessAlive.Microseconds(), schema, mostNamed)
+		now-ProcessAlive.Microseconds(), below, mostNamed)
 	if err != nil {
 		return fmt.Errorf("find older processes: %w", err)
 	}

@@ -23,6 +23,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"strings"
 	"syscall"
@@ -39,6 +40,9 @@ type Config struct {
 	// ReadOnly opens a database that exists and is up to date, and never writes to it: no
 	// migration, and every Write fails.
 	ReadOnly bool
+	// AcceptNewer opens a database that a newer program has migrated, if this program can still
+	// serve it. Only what serves sets it: a backup or an audit has to know every column.
+	AcceptNewer bool
 	// MigrateAnyway changes the schema although a process of an older program is alive.
 	MigrateAnyway bool
 	// Connections bounds how many connections this process opens to PostgreSQL, the one that
@@ -61,6 +65,8 @@ type Config struct {
 	// SQLite runs the same ones. Tests count them.
 	OnStatement func(name string)
 	Log         *slog.Logger // slog.Default() when nil
+
+	migrationFiles fs.FS // in place of the program's own; tests add some
 }
 
 // DB is an open database. It is safe for concurrent use.
@@ -105,7 +111,7 @@ func (c Config) Name() string {
 // Open opens the database and applies missing migrations. Several processes may open the
 // same one at once: one migrates, the others wait. Close the DB at the end. Errors:
 // *VersionError for a database of a newer version, *AliveError where migrations are missing
-// and processes that know fewer are alive. If the database is only read, also
+// that processes of older programs would not survive. If the database is only read, also
 // *VersionError for an older one, and ErrNoStore.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if cfg.Log == nil {

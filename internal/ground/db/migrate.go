@@ -1,12 +1,17 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
+	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 )
@@ -17,19 +22,49 @@ var migrations embed.FS
 // postgresOnly are the migrations that do nothing on SQLite.
 var postgresOnly = []int64{49}
 
-// migrator returns what applies the migrations to a database, or undoes them.
-func migrator(pool *sql.DB, engine string) (*goose.Provider, error) {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return nil, err
+// migrations are those of the program, or of a test.
+func (c Config) migrations() (fs.FS, error) {
+	if c.migrationFiles != nil {
+		return c.migrationFiles, nil
 	}
+	return fs.Sub(migrations, "migrations")
+}
+
+// lockWait is how long a migration on PostgreSQL waits for a table, and lockPause how long it
+// lets others go first before it tries again. A statement that waits for a table keeps all that
+// come after it waiting, and an audit or a backup reads for minutes.
+const (
+	lockWait  = 2 * time.Second
+	lockPause = 5 * time.Second
+)
+
+// boundedWait has the session that migrates wait for no table longer than lockWait.
+type boundedWait struct{ lock.SessionLocker }
+
+// SessionLock implements lock.SessionLocker.
+func (b boundedWait) SessionLock(ctx context.Context, conn *sql.Conn) error {
+	err := b.SessionLocker.SessionLock(ctx, conn)
+	if err == nil {
+		_, err = conn.ExecContext(ctx, fmt.Sprintf("SET lock_timeout = %d", lockWait.Milliseconds()))
+	}
+	return err
+}
+
+// SessionUnlock implements lock.SessionLocker.
+func (b boundedWait) SessionUnlock(ctx context.Context, conn *sql.Conn) error {
+	_, err := conn.ExecContext(ctx, "RESET lock_timeout")
+	return errors.Join(err, b.SessionLocker.SessionUnlock(ctx, conn))
+}
+
+// migrator returns what applies the migrations to a database, or undoes them.
+func migrator(pool *sql.DB, files fs.FS, engine string) (*goose.Provider, error) {
 	opts := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true)}
 	if engine == "postgres" {
 		locker, err := lock.NewPostgresSessionLocker()
 		if err != nil {
 			return nil, err
 		}
-		return goose.NewProvider(goose.DialectPostgres, pool, files, append(opts, goose.WithSessionLocker(locker))...)
+		return goose.NewProvider(goose.DialectPostgres, pool, files, append(opts, goose.WithSessionLocker(boundedWait{locker}))...)
 	}
 	opts = append(opts, goose.WithExcludeVersions(postgresOnly))
 	for _, version := range postgresOnly { // both engines count the same versions
@@ -40,8 +75,8 @@ func migrator(pool *sql.DB, engine string) (*goose.Provider, error) {
 
 // migrate applies the missing migrations. One process does it while others wait: an
 // advisory lock sees to that on PostgreSQL, the file's write lock on SQLite.
-func migrate(ctx context.Context, pool *sql.DB, engine string) error {
-	p, err := migrator(pool, engine)
+func migrate(ctx context.Context, pool *sql.DB, files fs.FS, cfg Config) error {
+	p, err := migrator(pool, files, cfg.Name())
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
@@ -56,10 +91,24 @@ func migrate(ctx context.Context, pool *sql.DB, engine string) error {
 		if _, err = p.Up(ctx); err == nil {
 			return nil
 		}
-		if engine == "postgres" || try == 5 || ctx.Err() != nil {
+		if tableTaken(err) && ctx.Err() == nil {
+			cmp.Or(cfg.Log, slog.Default()).Warn("a migration waits for a table that a long transaction uses, such as an audit or a backup", "err", err)
+			select {
+			case <-time.After(lockPause):
+				continue
+			case <-ctx.Done():
+			}
+		}
+		if cfg.Name() == "postgres" || try == 5 || ctx.Err() != nil {
 			return fmt.Errorf("migrate: %w", err)
 		}
 	}
+}
+
+// tableTaken reports whether a statement of PostgreSQL reached its limit of waiting for a lock.
+func tableTaken(err error) bool {
+	pe, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pe.Code == "55P03" // lock_not_available
 }
 
 // MigrationText returns the text of all migrations in order. A cache of migrated

@@ -1,14 +1,14 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
-	"strconv"
-	"strings"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -43,15 +43,23 @@ func Stored(ctx context.Context, cfg Config) error {
 }
 
 // prepare brings the schema up to date. Where the database is only read, it must be up to
-// date. A database of a newer version is refused: this program does not know its columns.
+// date. A database of a newer version is refused, unless cfg accepts one whose migrations since
+// this program have only added.
 func prepare(ctx context.Context, pool *sql.DB, cfg Config) error {
 	is, err := schemaVersion(ctx, pool, cfg.Name())
 	if err != nil && (cfg.ReadOnly || !errors.Is(err, ErrNoStore)) {
 		return err
 	}
-	wants, err := newestMigration()
+	files, err := cfg.migrations()
 	if err != nil {
 		return err
+	}
+	wants, err := newestMigration(files)
+	if err != nil {
+		return err
+	}
+	if is > wants && cfg.AcceptNewer {
+		return cfg.canServe(ctx, pool, is, wants)
 	}
 	if is > wants || (cfg.ReadOnly && is < wants) {
 		return &VersionError{is, wants}
@@ -60,11 +68,31 @@ func prepare(ctx context.Context, pool *sql.DB, cfg Config) error {
 		return nil
 	}
 	if is < wants && !cfg.MigrateAnyway {
-		if err := noneAlive(ctx, pool, cfg, wants); err != nil {
+		oldest, err := reachAfter(files, is, wants)
+		if err == nil {
+			err = noneAlive(ctx, pool, cfg, oldest)
+		}
+		if err != nil {
 			return err
 		}
 	}
-	return migrate(ctx, pool, cfg.Name())
+	return migrate(ctx, pool, files, cfg)
+}
+
+// canServe returns *VersionError where this program cannot serve the newer database.
+func (c Config) canServe(ctx context.Context, pool *sql.DB, is, wants int64) error {
+	oldest, err := reach(ctx, pool)
+	if err != nil {
+		return err
+	}
+	if wants < oldest {
+		return &VersionError{is, wants}
+	}
+	if c.ReadOnly {
+		return nil
+	}
+	cmp.Or(c.Log, slog.Default()).Warn("a newer version has migrated the database, and this version can still serve it", "database", is, "program", wants)
+	return nil
 }
 
 // schemaVersion returns the newest migration of a database. Error: ErrNoStore.
@@ -89,14 +117,13 @@ func schemaVersion(ctx context.Context, pool *sql.DB, engine string) (version in
 	return version, nil
 }
 
-// newestMigration returns the number of the last migration of this program.
-func newestMigration() (int64, error) {
-	names, err := fs.Glob(migrations, "migrations/*.sql")
+// newestMigration returns the number of the last migration of files.
+func newestMigration(files fs.FS) (int64, error) {
+	names, err := fs.Glob(files, "*.sql")
 	if err != nil || len(names) == 0 {
 		return 0, fmt.Errorf("there are no migrations: %w", err)
 	}
-	number, _, _ := strings.Cut(strings.TrimPrefix(names[len(names)-1], "migrations/"), "_")
-	return strconv.ParseInt(number, 10, 64)
+	return migrationNumber(names[len(names)-1])
 }
 
 // noStore returns ErrNoStore for a file that is missing or no SQLite database.

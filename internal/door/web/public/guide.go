@@ -62,7 +62,7 @@ func guideDoors() []guideDoor {
 		},
 		{
 			Name: "Run", For: "You operate a service or its workers.", Quickstart: guide{Name: "run"},
-			Guides:    named("install", "configure", "operate", "operator-api", "test-worlds", "observe", "upgrade", "ports-and-tls", "backups", "change-price", "payments", "farm", "worker-tags", "worker-speed", "worker-failures", "gpu", "deploy", "containers", "kubernetes", "scale", "audit", "keys", "witness", "leaderboard", "benchmark"),
+			Guides:    named("install", "configure", "operate", "operator-api", "test-worlds", "observe", "upgrade", "ports-and-tls", "several-processes", "backups", "change-price", "payments", "farm", "worker-tags", "worker-speed", "worker-failures", "gpu", "deploy", "containers", "kubernetes", "scale", "audit", "keys", "witness", "leaderboard", "benchmark"),
 			Reference: named("metrics", "traces", "runbook", "runbook-tickets", "leaderboard-api", "security", "sandbox", "service-limits", "cli-operators"),
 		},
 	}

@@ -738,6 +738,10 @@ type ReuseClass struct {
 	RowSum         string
 }
 
+type SchemaReach struct {
+	Oldest int64
+}
+
 type Session struct {
 	TokenSha256 string
 	PersonID    string

@@ -88,6 +88,9 @@ func (s *store) columns() (all []column) {
 		if part[0] == "goose_db_version" {
 			continue // the migrator's own, which refuses to open what it does not know
 		}
+		if part[0] == "schema_reach" {
+			continue // the migrations' own: it says which older programs can serve
+		}
 		if part[0] == "process" {
 			continue // a process leaves the register when it stops
 		}

@@ -1,0 +1,11 @@
+-- The oldest schema whose program can still serve this database. A migration that only adds
+-- leaves it as it is; one that takes something away raises it (docs/internal/migrations.md).
+
+-- +goose Up
+CREATE TABLE schema_reach (
+  oldest bigint NOT NULL -- one row
+);
+INSERT INTO schema_reach (oldest) VALUES (81);
+
+-- +goose Down
+DROP TABLE schema_reach;
