@@ -12,7 +12,7 @@ import (
 )
 
 // TestAWorkspacePausesResumesAndOrdersItsJobs through both APIs; another one's jobs are not there.
-// What an operator has paused stays paused, and the log of the job says who did it.
+// What an operator has paused stays paused, and the log of the job says who did it, also after the job has ended.
 func TestAWorkspacePausesResumesAndOrdersItsJobs(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *service) {
@@ -53,7 +53,12 @@ func TestAWorkspacePausesResumesAndOrdersItsJobs(t *testing.T) {
 		s.act(func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 			return operator.ResumeJob(ctx, tx, s.app.Jobs(s.app.Links(s.base)), id)
 		})
+		s.post(jobs+"/pause", body{})
 		s.post(jobs+"/cancel", body{})
+		s.wantLogged(id, "cancelled", "resumed by its workspace\n")
+		if n := strings.Count(s.logged(id), "paused by its workspace\n"); n != 2 {
+			t.Errorf("the log of the ended job tells of %d pauses by its workspace, want 2:\n%s", n, s.logged(id))
+		}
 		for _, verb := range []string{"/pause", "/resume"} {
 			if a := s.post(jobs+verb, body{}); a.status != 409 || a.code() != fault.RenderNotPausable {
 				t.Errorf("%s of an ended job: %d %s", verb, a.status, a.code())
@@ -83,7 +88,17 @@ func (s *service) act(propose func(ctx context.Context, tx *db.Tx) (operator.Act
 // wantLogged looks for words in the log of a job.
 func (s *service) wantLogged(jobID string, words ...string) {
 	s.t.Helper()
-	var text string
+	text := s.logged(jobID)
+	for _, want := range words {
+		if !strings.Contains(text, want) {
+			s.t.Errorf("the log of the job has no %q:\n%s", want, text)
+		}
+	}
+}
+
+// logged is the log of a job, an entry a line.
+func (s *service) logged(jobID string) (text string) {
+	s.t.Helper()
 	err := s.app.DB.Read(s.t.Context(), func(tx *db.Tx) error {
 		log, err := operator.JobLog(s.t.Context(), tx, jobID)
 		for _, e := range log {
@@ -94,9 +109,5 @@ func (s *service) wantLogged(jobID string, words ...string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	for _, want := range words {
-		if !strings.Contains(text, want) {
-			s.t.Errorf("the log of the job has no %q:\n%s", want, text)
-		}
-	}
+	return text
 }

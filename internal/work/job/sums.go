@@ -16,13 +16,13 @@ var jobRows = rowsum.Table[query.Job]{
 		"Findings", "Frames", "RerenderOf", "Settings", // compared with frames and quote
 		"Tags", "Search", // compared with each other and the name; the audit wants none of an erased workspace
 	},
-	Later: []string{"RequestID", "StartedBy"},
+	Later: []string{"RequestID", "StartedBy", "Pauses"},
 }
 
 // erasedJobRows is for jobs of erased workspaces: they never change again, and without
 // receipt and event nothing else confirms them, so the sum covers the whole row except
 // what frames and quote confirm.
-var erasedJobRows = rowsum.Table[query.Job]{Name: jobRows.Name, Key: jobRows.Key, Except: []string{"Findings", "Frames", "RerenderOf", "Settings", "Tags", "Search"}, Later: []string{"RequestID", "FramesReused", "StartedBy"}}
+var erasedJobRows = rowsum.Table[query.Job]{Name: jobRows.Name, Key: jobRows.Key, Except: []string{"Findings", "Frames", "RerenderOf", "Settings", "Tags", "Search"}, Later: []string{"RequestID", "FramesReused", "StartedBy", "Pauses"}}
 
 // erasedReceiptRows are what stays of receipts. The sum covers the whole row.
 var erasedReceiptRows = rowsum.Table[query.ErasedReceipt]{Name: "erased_receipt", Key: 1}

@@ -43,8 +43,9 @@ const (
 	LogMoney     EntryKind = "money"
 	LogSubmitted EntryKind = "submitted"
 	LogClaimed   EntryKind = "claimed"
-	LogHeld      EntryKind = "held"   // by a worker, now
-	LogPaused    EntryKind = "paused" // and not resumed
+	LogHeld      EntryKind = "held" // by a worker, now
+	LogPaused    EntryKind = "paused"
+	LogResumed   EntryKind = "resumed"
 	LogFailed    EntryKind = "attempt_failed"
 	LogAccepted  EntryKind = "frame_accepted"
 	LogAct       EntryKind = "operator"
@@ -54,7 +55,7 @@ const (
 )
 
 var kindOrder = []EntryKind{
-	LogCreated, LogMoney, LogSubmitted, LogClaimed, LogHeld, LogPaused, LogFailed, LogAccepted, LogAct, LogEnded, LogRemoved, LogCall,
+	LogCreated, LogMoney, LogSubmitted, LogClaimed, LogHeld, LogPaused, LogResumed, LogFailed, LogAccepted, LogAct, LogEnded, LogRemoved, LogCall,
 }
 
 // JobLog tells what happened to a job, in order of time: its states, each attempt at a frame,
@@ -105,11 +106,9 @@ func (l *jobLog) states(ctx context.Context, tx *db.Tx) error {
 		l.add(r.SubmittedAt, LogEntry{Kind: LogSubmitted, Text: "submitted"})
 	}
 	l.add(r.ClaimedAt, LogEntry{Kind: LogClaimed, Text: "a worker took the first frame"})
-	paused, at, err := dispatch.PausedSince(ctx, tx, r.JobID)
-	if err != nil {
+	if err := l.pauses(ctx, tx); err != nil {
 		return err
 	}
-	l.add(at, LogEntry{Kind: LogPaused, Text: fmt.Sprintf("paused by %s since then", map[dispatch.Pauser]string{dispatch.ByWorkspace: "its workspace", dispatch.ByOperator: "an operator"}[paused])})
 	ended, err := tx.LogEnd(ctx, r.JobID)
 	if err != nil && !db.IsNotFound(err) {
 		return err
@@ -120,6 +119,30 @@ func (l *jobLog) states(ctx context.Context, tx *db.Tx) error {
 	})
 	l.add(r.CancelledAt, LogEntry{Kind: LogEnded, RequestID: ended, Reason: r.CancelReason, Text: "cancelled: " + r.CancelReason})
 	l.add(r.ArtifactRemovedAt, LogEntry{Kind: LogRemoved, Text: "the ZIP was removed"})
+	return nil
+}
+
+// pauses are those of the job's workspace, and whether the job is paused now. Those of operators
+// are among their acts.
+func (l *jobLog) pauses(ctx context.Context, tx *db.Tx) error {
+	paused, at, err := dispatch.PausedSince(ctx, tx, l.record.JobID)
+	if err != nil {
+		return err
+	}
+	if paused == dispatch.ByOperator {
+		l.add(at, LogEntry{Kind: LogPaused, Text: "paused by an operator since then"})
+	}
+	changes, err := job.Pauses(l.record)
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		e := LogEntry{Kind: LogPaused, RequestID: c.RequestID, Text: "paused by its workspace"}
+		if !c.Paused {
+			e.Kind, e.Text = LogResumed, "resumed by its workspace"
+		}
+		l.add(c.At, e)
+	}
 	return nil
 }
 

@@ -7,5 +7,10 @@ CREATE TABLE schema_reach (
 );
 INSERT INTO schema_reach (oldest) VALUES (81);
 
+-- When the workspace of a job paused and resumed it, also after it has ended: JSON, the newest of
+-- them.
+ALTER TABLE job ADD COLUMN pauses text NOT NULL DEFAULT '';
+
 -- +goose Down
+ALTER TABLE job DROP COLUMN pauses;
 DROP TABLE schema_reach;

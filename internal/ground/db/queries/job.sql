@@ -134,6 +134,9 @@ WHERE workspace_id = @workspace_id AND job_id < @before AND (CAST(@status AS tex
     AND search LIKE CAST(@word_3 AS text) ESCAPE '\' AND search LIKE CAST(@word_4 AS text) ESCAPE '\') OR job_id LIKE CAST(@named AS text) ESCAPE '\')
 ORDER BY job_id DESC LIMIT CAST(@max AS bigint);
 
+-- name: JobPauses :one
+UPDATE job SET pauses = @pauses WHERE job_id = @job_id RETURNING *;
+
 -- name: JobTag :exec
 UPDATE job SET tags = @tags, search = @search WHERE job_id = @job_id;
 

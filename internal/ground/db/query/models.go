@@ -411,6 +411,7 @@ type Job struct {
 	Tags              string
 	Search            string
 	StartedBy         string
+	Pauses            string
 }
 
 type KeyStanding struct {
