@@ -14,23 +14,25 @@ _notice = ["", 0.0]  # what it says before all else, and until when
 
 
 def show(text):
-    """Writes a line into the status bar of every workspace that a window shows; "" gives the bar
-    back to Blender, everywhere. While a tool runs that shows its keys there, nothing changes."""
+    """Writes a line into the status bar of every window; "" gives the bar back to Blender. While a
+    tool runs that shows its keys there, nothing changes."""
     windows = bpy.context.window_manager.windows
     if any(getattr(window, "modal_operators", ()) for window in windows):  # 4.2 and newer say so
         return
     if time.monotonic() < _notice[1]:
         text = _notice[0]
-    names = {window.workspace.name for window in windows} if text else set()
-    for workspace in bpy.data.workspaces:
-        said = text if workspace.name in names else ""
-        if _written.get(workspace.name, "") != said:
-            workspace.status_text_set(said or None)
-            _written[workspace.name] = said
+    for window in windows:
+        name = window.workspace.name
+        if _written.get(name) == text:
+            continue
+        # Blender writes to the workspace of the context, whose window a timer need not have.
+        with bpy.context.temp_override(window=window):
+            window.workspace.status_text_set(text or None)
+        _written[name] = text
 
 
 def forget():
-    """Another file has other workspaces, whose status bars say nothing."""
+    """Another file may have other workspaces."""
     _written.clear()
 
 
