@@ -95,6 +95,7 @@ func TestEveryActSaysWhoDidIt(t *testing.T) {
 		}
 
 		owner.submit(begun.path + "/cancel")
+		owner.open("/console/wallet/spend.csv").want(t, http.StatusOK, "month,key_id,key_name,currency,charged,refunded,amount,person,tags")
 		owner.submit("/console/members/"+owner.idOf(member)+"/remove").want(t, http.StatusOK)
 		owner.open(begun.path).want(t, http.StatusOK, "<dd>"+member.Email+"</dd>")
 		alone := signIn(t, w, apptest.Workspace{Email: member.Email})

@@ -175,12 +175,14 @@ SELECT * FROM oauth_grant WHERE family_sha256 = ?1;
 -- name: Spend
 SELECT strftime('%Y-%m', t.created_at / 1000000, 'unixepoch') AS month, coalesce(j.key_id, '') AS key_id,
   coalesce(a.name, g.name, '') AS key_name,
+  coalesce(p.person_id, '') AS person_id, coalesce(p.email, '') AS email, coalesce(j.tags, '') AS tags,
   sum(CASE t.kind WHEN 'capture' THEN t.amount_cents ELSE 0 END) AS charged_cents,
   sum(CASE t.kind WHEN 'refund' THEN t.amount_cents ELSE 0 END) AS refunded_cents
 FROM ledger_transaction t LEFT JOIN job j ON j.job_id = t.job_id LEFT JOIN account_key a ON a.key_id = j.key_id LEFT JOIN agent_key g ON g.key_id = j.key_id
+  LEFT JOIN person p ON p.person_id = j.started_by
 WHERE t.workspace_id = ?1 AND t.kind IN ('capture', 'refund') AND t.created_at >= ?2
-GROUP BY 1, 2, 3
-ORDER BY 1 DESC, 4 DESC, 2;
+GROUP BY 1, 2, 3, 4, 5, 6
+ORDER BY 1 DESC, 7 DESC, 2, 4, 6;
 
 -- name: Usage
 SELECT u.month, u.workspace_id, CAST(sum(u.jobs) AS bigint) AS jobs, CAST(sum(u.frames) AS bigint) AS frames, CAST(sum(u.render_us) AS bigint) AS render_us,

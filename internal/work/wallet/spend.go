@@ -9,12 +9,16 @@ import (
 	"svc.example/internal/ground/db/query"
 )
 
-// Spent is what a workspace paid for the jobs of one key in a month (UTC), and what was
-// refunded in it. The ledger is added up for it each time.
+// Spent is what a workspace paid in a month (UTC) for the jobs of one key, person and set of
+// tags, and what was refunded in it. The ledger is added up for it each time. Each entry counts
+// in one of them, so their sums are the ledger's.
 type Spent struct {
 	Month         string // such as 2026-11
 	KeyID         string // "" for jobs that people started in the browser
 	KeyName       string
+	PersonID      string // who started them, or made the key; "" where nobody is recorded
+	Email         string
+	Tags          string // in order, with commas between them
 	ChargedCents  int64
 	RefundedCents int64
 }
@@ -22,8 +26,32 @@ type Spent struct {
 // Cents is what was spent: below zero in a month with more refunds than charges.
 func (s Spent) Cents() int64 { return s.ChargedCents - s.RefundedCents }
 
+// Of adds rows up that have the same name, in the order in which the names come first.
+func Of(all []Spent, name func(Spent) string) (sums []Sum) {
+	at := map[string]int{}
+	for _, s := range all {
+		n := name(s)
+		i, known := at[n]
+		if !known {
+			i = len(sums)
+			at[n], sums = i, append(sums, Sum{Name: n})
+		}
+		sums[i].ChargedCents, sums[i].RefundedCents = sums[i].ChargedCents+s.ChargedCents, sums[i].RefundedCents+s.RefundedCents
+	}
+	return sums
+}
+
+// Sum is what was spent under a name.
+type Sum struct {
+	Name                        string
+	ChargedCents, RefundedCents int64
+}
+
+// Cents is as Spent.Cents.
+func (s Sum) Cents() int64 { return s.ChargedCents - s.RefundedCents }
+
 // Spend adds up what a workspace spent since a time, the newest month first and in it the
-// key that paid most.
+// row that paid most.
 func Spend(ctx context.Context, tx *db.Tx, workspaceID string, since time.Time) ([]Spent, error) {
 	rows, err := tx.Spend(ctx, query.SpendParams{WorkspaceID: workspaceID, Since: db.Micros(since)})
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"svc.example/internal/work/wallet"
 )
 
-// TestSpendAddsUpToTheLedgerByMonthAndKey, in months of UTC, however near their ends an entry
+// TestSpendAddsUpToTheLedgerByMonthKeyPersonAndTags, in months of UTC, however near their ends an entry
 // is; what only moves money within the wallet, and other workspaces, do not count.
-func TestSpendAddsUpToTheLedgerByMonthAndKey(t *testing.T) {
+func TestSpendAddsUpToTheLedgerByMonthKeyPersonAndTags(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		d := dbtest.Open(t, db.Config{URL: url})
@@ -36,6 +36,9 @@ func TestSpendAddsUpToTheLedgerByMonthAndKey(t *testing.T) {
 				frame_start, frame_end, frame_step, frame_count, pricing_version, price_cents, charged_cents, render_us, created_at, updated_at, completed_at)
 				VALUES ('%s', 'WSP-1', '%s', 'job_api', 'completed', 'UPL-%s', 'QTE-%s', '', '', 1, 1, 1, 1, 1, '', 1, 1, 1, 1, 1, 1)`, job, key, job, job)
 		}
+		do(`INSERT INTO person (person_id, email, workspace_id, created_at) VALUES ('PER-1', 'ada@example.com', 'WSP-1', 1)`)
+		do(`UPDATE job SET started_by = 'PER-1', tags = 'hero,shot' WHERE job_id = 'JOB-a'`)
+		do(`UPDATE job SET started_by = 'PER-gone' WHERE job_id = 'JOB-c'`)
 		want := map[wallet.Kind]int64{}
 		entry := func(workspace, kind, job string, cents int64, at string) {
 			t.Helper()
@@ -71,10 +74,23 @@ func TestSpendAddsUpToTheLedgerByMonthAndKey(t *testing.T) {
 		}
 		all := spend(time.Time{})
 		rows := []wallet.Spent{
-			{"2027-02", "key_a", "farm", 0, 7}, {"2027-01", "key_b", "studio", 30, 0}, {"2027-01", "key_a", "farm", 11, 0}, {"2027-01", "", "", 5, 0}, {"2026-12", "key_a", "farm", 7, 0},
+			{"2027-02", "key_a", "farm", "PER-1", "ada@example.com", "hero,shot", 0, 7},
+			{"2027-01", "key_b", "studio", "", "", "", 30, 0}, {"2027-01", "key_a", "farm", "PER-1", "ada@example.com", "hero,shot", 11, 0}, {"2027-01", "", "", "", "", "", 5, 0},
+			{"2026-12", "key_a", "farm", "PER-1", "ada@example.com", "hero,shot", 7, 0},
 		}
 		if !slices.Equal(all, rows) {
 			t.Errorf("spent is %+v", all)
+		}
+		for _, by := range []func(wallet.Spent) string{
+			func(s wallet.Spent) string { return s.Month }, func(s wallet.Spent) string { return s.KeyID }, func(s wallet.Spent) string { return s.Email }, func(s wallet.Spent) string { return s.Tags },
+		} {
+			sum := int64(0)
+			for _, s := range wallet.Of(all, by) {
+				sum += s.Cents()
+			}
+			if sum != want[wallet.Captured]-want[wallet.Refunded] {
+				t.Errorf("the parts add up to %d cents, the ledger to %v", sum, want)
+			}
 		}
 		sum := int64(0)
 		for _, s := range all {

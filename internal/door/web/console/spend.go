@@ -1,10 +1,12 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"svc.example/internal/door/web/page"
@@ -18,15 +20,21 @@ import (
 // spendMonths is how many months the wallet's page shows; the CSV has all.
 const spendMonths = 12
 
-// spendView is what a workspace spent by month, and by key in one of them.
+// spendView is what a workspace spent by month, and by person, key and tags in one of them.
 type spendView struct {
-	Chart  *page.Columns  // nil where nothing was spent
-	Months []wallet.Spent // those with charges or refunds, the newest first
-	Month  string         // the one whose keys are listed
-	Keys   []wallet.Spent
+	Chart  *page.Columns // nil where nothing was spent
+	Months []wallet.Sum  // those with charges or refunds, the newest first
+	Month  string        // the one whose parts are listed
+	Parts  []spendPart
 }
 
-// readSpend adds up the ledger. The keys are those of the month that the query names, or of
+// spendPart is one way to divide the month.
+type spendPart struct {
+	Title, Column string
+	Sums          []wallet.Sum
+}
+
+// readSpend adds up the ledger. The parts are those of the month that the query names, or of
 // the newest.
 func readSpend(ctx context.Context, tx *db.Tx, workspaceID, named string) (spendView, error) {
 	all, err := wallet.Spend(ctx, tx, workspaceID, wallet.FirstOfMonth(tx.Time(), spendMonths-1))
@@ -37,20 +45,17 @@ func readSpend(ctx context.Context, tx *db.Tx, workspaceID, named string) (spend
 	if slices.ContainsFunc(all, func(s wallet.Spent) bool { return s.Month == named }) {
 		v.Month = named
 	}
-	for _, s := range all {
-		if n := len(v.Months); n == 0 || v.Months[n-1].Month != s.Month {
-			v.Months = append(v.Months, wallet.Spent{Month: s.Month})
-		}
-		sum := &v.Months[len(v.Months)-1]
-		sum.ChargedCents, sum.RefundedCents = sum.ChargedCents+s.ChargedCents, sum.RefundedCents+s.RefundedCents
-		if s.Month == v.Month {
-			v.Keys = append(v.Keys, s)
-		}
+	v.Months = wallet.Of(all, func(s wallet.Spent) string { return s.Month })
+	of := slices.DeleteFunc(all, func(s wallet.Spent) bool { return s.Month != v.Month })
+	v.Parts = []spendPart{
+		{"By person", "Person", wallet.Of(of, func(s wallet.Spent) string { return cmp.Or(s.Email, "not recorded") })},
+		{"By key", "Key", wallet.Of(of, func(s wallet.Spent) string { return cmp.Or(s.KeyName, s.KeyID, "In the browser") })},
+		{"By tags", "Tags", wallet.Of(of, func(s wallet.Spent) string { return cmp.Or(strings.ReplaceAll(s.Tags, ",", ", "), "without tags") })},
 	}
 	months := wallet.Months(tx.Time(), spendMonths)
 	cents := make([]int64, len(months))
 	for _, sum := range v.Months {
-		if at := slices.Index(months, sum.Month); at >= 0 {
+		if at := slices.Index(months, sum.Name); at >= 0 {
 			cents[at] = sum.Cents()
 		}
 	}
@@ -58,7 +63,7 @@ func readSpend(ctx context.Context, tx *db.Tx, workspaceID, named string) (spend
 	return v, nil
 }
 
-// spendFile serves what was spent by month and key as CSV, of all time. Amounts have signs:
+// spendFile serves what was spent by month, key, person and tags as CSV, of all time. Amounts have signs:
 // a charge is below zero, a refund above.
 func (s *Site) spendFile(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
 	var all []wallet.Spent
@@ -71,9 +76,9 @@ func (s *Site) spendFile(w http.ResponseWriter, r *http.Request, who identity.Pr
 	}
 	page.StartCSV(w, "spend.csv")
 	out := csv.NewWriter(w)
-	_ = out.Write([]string{"month", "key_id", "key_name", "currency", "charged", "refunded", "amount"})
+	_ = out.Write([]string{"month", "key_id", "key_name", "currency", "charged", "refunded", "amount", "person", "tags"})
 	for _, s := range all {
-		_ = out.Write([]string{s.Month, s.KeyID, plaintext.Cell(s.KeyName), contract.Currency, wallet.Decimal(-s.ChargedCents), wallet.Decimal(s.RefundedCents), wallet.Decimal(-s.Cents())})
+		_ = out.Write([]string{s.Month, s.KeyID, plaintext.Cell(s.KeyName), contract.Currency, wallet.Decimal(-s.ChargedCents), wallet.Decimal(s.RefundedCents), wallet.Decimal(-s.Cents()), plaintext.Cell(s.Email), plaintext.Cell(s.Tags)})
 	}
 	out.Flush() // a reader that leaves gets no error
 	return nil

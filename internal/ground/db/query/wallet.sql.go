@@ -420,12 +420,14 @@ func (q *Queries) LedgerRefunded(ctx context.Context, jobID string) (int64, erro
 const spend = `-- name: Spend :many
 SELECT CAST(to_char(to_timestamp(t.created_at / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM') AS text) AS month, CAST(coalesce(j.key_id, '') AS text) AS key_id,
   CAST(coalesce(a.name, g.name, '') AS text) AS key_name,
+  CAST(coalesce(p.person_id, '') AS text) AS person_id, CAST(coalesce(p.email, '') AS text) AS email, CAST(coalesce(j.tags, '') AS text) AS tags,
   CAST(sum(CASE t.kind WHEN 'capture' THEN t.amount_cents ELSE 0 END) AS bigint) AS charged_cents,
   CAST(sum(CASE t.kind WHEN 'refund' THEN t.amount_cents ELSE 0 END) AS bigint) AS refunded_cents
 FROM ledger_transaction t LEFT JOIN job j ON j.job_id = t.job_id LEFT JOIN account_key a ON a.key_id = j.key_id LEFT JOIN agent_key g ON g.key_id = j.key_id
+  LEFT JOIN person p ON p.person_id = j.started_by
 WHERE t.workspace_id = $1 AND t.kind IN ('capture', 'refund') AND t.created_at >= $2
-GROUP BY 1, 2, 3
-ORDER BY 1 DESC, 4 DESC, 2
+GROUP BY 1, 2, 3, 4, 5, 6
+ORDER BY 1 DESC, 7 DESC, 2, 4, 6
 `
 
 type SpendParams struct {
@@ -437,12 +439,15 @@ type SpendRow struct {
 	Month         string
 	KeyID         string
 	KeyName       string
+	PersonID      string
+	Email         string
+	Tags          string
 	ChargedCents  int64
 	RefundedCents int64
 }
 
-// What a workspace paid for jobs since a time, and what of it was refunded, by month and by
-// the key that started them.
+// What a workspace paid for jobs since a time, and what of it was refunded, by month, the key
+// and the person that started them, and their tags.
 func (q *Queries) Spend(ctx context.Context, arg SpendParams) ([]SpendRow, error) {
 	rows, err := q.db.QueryContext(ctx, spend, arg.WorkspaceID, arg.Since)
 	if err != nil {
@@ -456,6 +461,9 @@ func (q *Queries) Spend(ctx context.Context, arg SpendParams) ([]SpendRow, error
 			&i.Month,
 			&i.KeyID,
 			&i.KeyName,
+			&i.PersonID,
+			&i.Email,
+			&i.Tags,
 			&i.ChargedCents,
 			&i.RefundedCents,
 		); err != nil {

@@ -233,7 +233,7 @@ func (b *bookkeeper) spendIsTheLedgers() {
 		b.T.Errorf("the ledger has %d cents charged and %d refunded, the CSV is\n%s", charged, refunded, file)
 	}
 	page := b.open("/console/wallet")
-	for _, want := range []string{"<svg", "Spent from 20", "$0.04", "By key in 20", `href="/console/wallet/invoices/INV-000002"`} {
+	for _, want := range []string{"<svg", "Spent from 20", "$0.04", "By person in 20", "By key in 20", "By tags in 20", "without tags", `href="/console/wallet/invoices/INV-000002"`} {
 		if !strings.Contains(page, want) {
 			b.T.Errorf("the wallet's page lacks %q", want)
 		}
