@@ -7,17 +7,30 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"svc.example/internal/ground/digest"
+	"svc.example/internal/render/framename"
 )
 
 // FrameFile opens a frame of a job as it was rendered, from when it is accepted. The caller
 // closes it. Error: *Error with frame_not_found.
 func (c *Client) FrameFile(ctx context.Context, jobID string, frame int) (io.ReadCloser, error) {
 	return c.open(ctx, c.frameFilePath(jobID, frame))
+}
+
+// FrameOutput opens a file that a File Output node wrote for a frame, by the name in its Outputs,
+// from when the frame is accepted. The caller closes it. Error: *Error with frame_not_found.
+func (c *Client) FrameOutput(ctx context.Context, jobID string, frame int, name string) (io.ReadCloser, error) {
+	return c.open(ctx, c.frameOutputPath(jobID, frame, name))
+}
+
+func (c *Client) frameOutputPath(jobID string, frame int, name string) string {
+	return c.frameFilePath(jobID, frame) + "?" + url.Values{"output": {name}}.Encode()
 }
 
 func (c *Client) frameFilePath(jobID string, frame int) string {
@@ -29,14 +42,16 @@ type FrameSaved struct {
 	Frame int
 	Path  string
 	Was   bool // an earlier call had put it there
+	// Outputs are the paths of what File Output nodes wrote for the frame, below outputs/.
+	Outputs []string
 }
 
 // Sync keeps a folder up to date while a job renders: each frame is put there when it is
-// accepted, whole or not at all, with the SHA-256 that the service states. Files that are
-// there stay. on, which may be nil, is called after each frame, and with each event of the
+// accepted, whole or not at all, with the SHA-256 that the service states. What File Output
+// nodes wrote for it comes before it, below outputs/, as in the ZIP. Files that are there stay. on, which may be nil, is called after each frame, and with each event of the
 // job. It returns the job once that has ended; the same call again continues. Errors are
 // those of [Client.Wait] and of the file system, and ErrDownloadChanged.
-func (c *Client) Sync(ctx context.Context, jobID, folder string, on func(FrameSaved), told func(Event)) (*Job, error) {
+func (c *Client) Sync(ctx context.Context, jobID, folder string, on func(FrameSaved), event func(Event)) (*Job, error) {
 	if on == nil {
 		on = func(FrameSaved) {}
 	}
@@ -45,15 +60,16 @@ func (c *Client) Sync(ctx context.Context, jobID, folder string, on func(FrameSa
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	saved := map[int]string{} // SHA-256 by frame
-	save := func(number int, file, sum string, size int64) error {
-		if saved[number] == sum {
+	told := map[int]string{} // hashes by frame
+	save := func(f Frame) error {
+		all := f.hashes()
+		if told[f.Frame] == all {
 			return nil
 		}
-		path, was, err := c.saveFrame(ctx, jobID, folder, Frame{Frame: number, File: file, SHA256: sum, SizeBytes: size})
+		saved, err := c.saveFrame(ctx, jobID, folder, f)
 		if err == nil {
-			saved[number] = sum
-			on(FrameSaved{number, path, was})
+			told[f.Frame] = all
+			on(saved)
 		}
 		return err
 	}
@@ -63,13 +79,13 @@ func (c *Client) Sync(ctx context.Context, jobID, folder string, on func(FrameSa
 		return nil, err
 	}
 	job, err := c.Wait(ctx, jobID, func(e Event) {
-		if told != nil {
-			told(e)
+		if event != nil {
+			event(e)
 		}
 		if e.Frame == nil {
 			return
 		}
-		err := save(e.Frame.Frame, e.Frame.File, e.Frame.SHA256, e.Frame.SizeBytes)
+		err := save(Frame{Frame: e.Frame.Frame, File: e.Frame.File, SHA256: e.Frame.SHA256, SizeBytes: e.Frame.SizeBytes, Outputs: e.Frame.Outputs})
 		// A frame that is rendered again comes again.
 		if refused, ok := errors.AsType[*Error](err); err != nil && !errors.Is(err, ErrDownloadChanged) && (!ok || refused.Code != "frame_not_found") {
 			stop(err)
@@ -85,40 +101,73 @@ func (c *Client) Sync(ctx context.Context, jobID, folder string, on func(FrameSa
 }
 
 // saveAccepted calls save for each frame that is accepted by now.
-func (c *Client) saveAccepted(ctx context.Context, jobID string, save func(number int, file, sum string, size int64) error) error {
+func (c *Client) saveAccepted(ctx context.Context, jobID string, save func(Frame) error) error {
 	frames, err := c.Frames(ctx, jobID)
 	for _, f := range frames {
 		if err == nil {
-			err = save(f.Frame, f.File, f.SHA256, f.SizeBytes)
+			err = save(f)
 		}
 	}
 	return err
 }
 
-// saveFrame puts a frame into a folder, unless it is there. The name comes from the service
-// and must be a plain one: with a folder in it, it could write outside.
-func (c *Client) saveFrame(ctx context.Context, jobID, folder string, f Frame) (path string, was bool, err error) {
-	if f.File == "" || f.File != filepath.Base(f.File) || slices.Contains([]string{".", ".."}, f.File) {
-		return "", false, fmt.Errorf("the service names frame %d %q, which is not a file name", f.Frame, f.File)
+// hashes tells a frame from one that was rendered again.
+func (f Frame) hashes() string {
+	all := f.SHA256
+	for _, o := range f.Outputs {
+		all += " " + o.SHA256
 	}
-	path = filepath.Join(folder, f.File)
-	if sum, err := digest.OfFile(path); err == nil && sum == f.SHA256 {
-		return path, true, nil
-	}
-	part := path + ".part"
-	err = c.retry.run(ctx, true, func() error { return c.fetchFrame(ctx, jobID, f, part) })
-	if err == nil {
-		return path, false, os.Rename(part, path)
-	}
-	_ = os.Remove(part) // what went wrong says more
-	return "", false, &CallError{Server: c.base.String(), Call: "GET " + c.frameFilePath(jobID, f.Frame), cause: err}
+	return all
 }
 
-// fetchFrame is one try.
-func (c *Client) fetchFrame(ctx context.Context, jobID string, f Frame, part string) error {
+// saveFrame puts a frame and its outputs into a folder, as far as they are not there. Names come
+// from the service and must be safe ones: others could lead outside of the folder.
+func (c *Client) saveFrame(ctx context.Context, jobID, folder string, f Frame) (saved FrameSaved, err error) {
+	if f.File == "" || f.File != filepath.Base(f.File) || slices.Contains([]string{".", ".."}, f.File) {
+		return saved, fmt.Errorf("the service names frame %d %q, which is not a file name", f.Frame, f.File)
+	}
+	saved = FrameSaved{Frame: f.Frame, Path: filepath.Join(folder, f.File), Was: true}
+	for _, o := range f.Outputs {
+		if framename.Path(o.Name) != o.Name {
+			return saved, fmt.Errorf("the service names an output of frame %d %q, which is not a safe path", f.Frame, o.Name)
+		}
+		to := filepath.Join(folder, outputsFolder, filepath.FromSlash(o.Name))
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return saved, fmt.Errorf("make a folder for the outputs: %w", err)
+		}
+		was, err := c.saveFile(ctx, c.frameOutputPath(jobID, f.Frame, o.Name), to, o.SHA256, o.SizeBytes)
+		if err != nil {
+			return saved, err
+		}
+		saved.Was, saved.Outputs = saved.Was && was, append(saved.Outputs, to)
+	}
+	was, err := c.saveFile(ctx, c.frameFilePath(jobID, f.Frame), saved.Path, f.SHA256, f.SizeBytes)
+	saved.Was = saved.Was && was
+	return saved, err
+}
+
+// outputsFolder has the files of File Output nodes, in a folder of frames as in the ZIP.
+const outputsFolder = "outputs"
+
+// saveFile fetches a file to path, whole or not at all, unless it is there.
+func (c *Client) saveFile(ctx context.Context, from, path, sum string, size int64) (was bool, err error) {
+	if found, err := digest.OfFile(path); err == nil && found == sum {
+		return true, nil
+	}
+	part := path + ".part"
+	if err = c.retry.run(ctx, true, func() error { return c.fetchFile(ctx, from, part, sum, size) }); err == nil {
+		return false, os.Rename(part, path)
+	}
+	_ = os.Remove(part) // what went wrong says more
+	call, _, _ := strings.Cut(from, "?")
+	return false, &CallError{Server: c.base.String(), Call: "GET " + call, cause: err}
+}
+
+// fetchFile is one try.
+func (c *Client) fetchFile(ctx context.Context, path, part, want string, size int64) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	from, err := c.openOnce(ctx, c.frameFilePath(jobID, f.Frame))
+	from, err := c.openOnce(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -129,11 +178,11 @@ func (c *Client) fetchFrame(ctx context.Context, jobID string, f Frame, part str
 		return &unreadable{err}
 	}
 	sum := sha256.New()
-	n, err := io.Copy(io.MultiWriter(to, sum), io.LimitReader(body, f.SizeBytes+1))
+	n, err := io.Copy(io.MultiWriter(to, sum), io.LimitReader(body, size+1))
 	if closed := to.Close(); err == nil && closed != nil {
 		return &unreadable{closed} // a full disk may show only here
 	}
-	if err == nil && (n != f.SizeBytes || hex.EncodeToString(sum.Sum(nil)) != f.SHA256) {
+	if err == nil && (n != size || hex.EncodeToString(sum.Sum(nil)) != want) {
 		return &unreadable{ErrDownloadChanged}
 	}
 	return err

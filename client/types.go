@@ -320,6 +320,15 @@ type FrameEvent struct {
 	SizeBytes       int64   `json:"size_bytes"`
 	RenderSeconds   float64 `json:"render_seconds"`
 	FramesCompleted int     `json:"frames_completed"`
+	// Outputs are the files that File Output nodes wrote for the frame.
+	Outputs []Output `json:"outputs,omitempty"`
+}
+
+// Output is a file that a File Output node wrote for a frame.
+type Output struct {
+	Name      string `json:"name"` // below outputs/, with folders
+	SHA256    string `json:"sha256"`
+	SizeBytes int64  `json:"size_bytes"`
 }
 
 // Artifact is where a completed job's ZIP can be fetched until ExpiresAt, by anyone

@@ -87,10 +87,10 @@ func VerifyLog(r *Receipt, p *Proof, keys []SigningKey, known []byte, options ..
 }
 
 // VerifyFolder checks a folder that a render filled: the receipt with its key and its place
-// in the log, and the ZIP, the frames next to it, or both. It uses no network. keys are the
+// in the log, and the ZIP, the frames next to it with their outputs, or both. It uses no network. keys are the
 // service's own; nil takes those of keys.json in the folder, which prove less where somebody
 // else made it. It returns all checks, and an error when one failed, or when neither the ZIP
-// nor all frames are there. Errors are also those of [Verify] and [VerifyLog].
+// nor all of the others are there. Errors are also those of [Verify] and [VerifyLog].
 func VerifyFolder(folder string, keys []SigningKey, options ...VerifyOption) ([]Check, error) {
 	history, inclusion, document, err := readFolder(folder, keys)
 	if err != nil {
@@ -115,7 +115,7 @@ func VerifyFolder(folder string, keys []SigningKey, options ...VerifyOption) ([]
 	checks, err := checksOf(report, history.Keys(), options)
 	for _, c := range checks {
 		if err == nil && c.Name == "artifact" && c.Status == string(receipt.Skipped) {
-			err = fmt.Errorf("%w: neither the ZIP nor all frames are in %s", ErrBadArtifact, folder)
+			err = fmt.Errorf("%w: neither the ZIP nor all frames with their outputs are in %s", ErrBadArtifact, folder)
 		}
 	}
 	return checks, err

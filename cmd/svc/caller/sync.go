@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -29,7 +30,7 @@ type Sync struct {
 
 // Help is printed below the flags.
 func (Sync) Help() string {
-	return "Each frame appears in the folder when it is accepted, whole or not at all. When the job is complete, its receipt and proof are put next to the frames, and all of it is verified. " +
+	return "Each frame appears in the folder when it is accepted, whole or not at all. What File Output nodes wrote for it is below outputs/, under the names of the ZIP. When the job is complete, its receipt and proof are put next to the frames, and all of it is verified. " +
 		"The same command again continues. " +
 		terminal.ExitHelp(terminal.ExitBadSignature, terminal.ExitBadArtifact, terminal.ExitNotInLog, terminal.ExitInterrupted)
 }
@@ -39,6 +40,8 @@ type syncedFrame struct {
 	Type  string `json:"type"` // "frame"
 	Frame int    `json:"frame"`
 	Path  string `json:"path"`
+	// Outputs are the paths of what File Output nodes wrote for it.
+	Outputs []string `json:"outputs,omitempty"`
 }
 
 // syncedJob is the object of --json, and the last line of --events.
@@ -49,6 +52,8 @@ type syncedJob struct {
 	Status string   `json:"status"`
 	Folder string   `json:"folder"`
 	Frames []string `json:"frames"` // paths
+	// Outputs are the paths of what File Output nodes wrote.
+	Outputs []string `json:"outputs,omitempty"`
 }
 
 // Run follows the job.
@@ -69,12 +74,12 @@ func (c *Sync) Run(app *kong.Context) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
-	frames := []string{}
+	frames, outputs := []string{}, []string(nil)
 	saved := func(f client.FrameSaved) {
-		frames = append(frames, f.Path)
+		frames, outputs = append(frames, f.Path), append(outputs, f.Outputs...)
 		switch {
 		case c.Events:
-			err = errors.Join(err, terminal.PrintJSONLine(app.Stdout, syncedFrame{"frame", f.Frame, f.Path}))
+			err = errors.Join(err, terminal.PrintJSONLine(app.Stdout, syncedFrame{"frame", f.Frame, f.Path, f.Outputs}))
 		case !f.Was && !c.JSON:
 			display.Say("%s", near(f.Path))
 		}
@@ -95,14 +100,18 @@ func (c *Sync) Run(app *kong.Context) (err error) {
 	if err := c.prove(ctx, api, job.JobID); err != nil {
 		return proof.WithExitCode(err)
 	}
-	end := syncedJob{"job", true, job.JobID, job.Status, c.Folder, frames}
+	end := syncedJob{"job", true, job.JobID, job.Status, c.Folder, frames, outputs}
 	switch {
 	case c.Events:
 		return terminal.PrintJSONLine(app.Stdout, end)
 	case c.JSON:
 		return terminal.PrintJSON(app.Stdout, end)
 	}
-	terminal.Printf(app.Stdout, "%s in %s, verified. To verify again:", terminal.CountOf(len(frames), "frame"), near(c.Folder))
+	what := terminal.CountOf(len(frames), "frame")
+	if len(outputs) > 0 {
+		what += " and " + terminal.CountOf(len(outputs), "file") + " of File Output nodes"
+	}
+	terminal.Printf(app.Stdout, "%s in %s, verified. To verify again:", what, near(c.Folder))
 	terminal.Printf(app.Stdout, "  %s", verifyCommand(c.Folder, api.TestMode()))
 	return nil
 }
@@ -113,8 +122,13 @@ func (c *Sync) prove(ctx context.Context, api *client.Client, jobID string) erro
 		return err
 	}
 	found, err := (&proof.Verify{Receipt: filepath.Join(c.Folder, proof.ReceiptFile), Test: api.TestMode(), Require: []string{"pictures", "log", "key"}}).Check()
-	if err == nil && found.JobID != jobID {
-		err = fmt.Errorf("the service sent the receipt of job %s", found.JobID)
+	switch {
+	case err != nil:
+		return err
+	case found.JobID != jobID:
+		return fmt.Errorf("the service sent the receipt of job %s", found.JobID)
+	case slices.Contains(found.NotChecked, "artifact"):
+		return errors.New("the folder lacks frames or outputs that the receipt lists")
 	}
-	return err
+	return nil
 }

@@ -19,13 +19,14 @@ import (
 // to its pixels: a PNG that was re-encoded without loss still is. One that has the name of a
 // frame must be that frame. The folder may hold any of the frames; where it has all of them, the
 // missing ZIP is no longer a check that was not made. Files that are no pictures
-// are counted and not judged. dir nil skips nothing: then the check is not there. Call it
+// are counted and not judged. Outputs of the receipt are known by their bytes, and one with the name
+// of an output, below outputs/, must be it. dir nil skips nothing: then the check is not there. Call it
 // after a [Verify] with a receipt.
 func (r *Report) InPictures(dir fs.FS) {
 	if dir == nil {
 		return
 	}
-	found := loose{named: map[string]Frame{}, files: map[string]bool{}, shown: map[string][]int{}, here: map[int]bool{}}
+	found := loose{named: map[string]Frame{}, files: map[string]bool{}, shown: map[string][]int{}, here: map[int]bool{}, outputs: outputsOf(*r.Receipt)}
 	for _, f := range r.Receipt.Frames {
 		found.named[stem(f.File)] = f
 		found.files[f.SHA256] = true
@@ -44,27 +45,38 @@ func (r *Report) InPictures(dir fs.FS) {
 		r.add("pictures", Failed, "the folder cannot be read: %v", err)
 	case len(found.wrong) > 0:
 		r.add("pictures", Failed, "%d of %d are not as in the receipt: %s", len(found.wrong), found.judged, someOf(found.wrong))
-	case found.judged == 0:
+	case found.judged == 0 && len(found.outputs.here) == 0:
 		r.add("pictures", Skipped, "no file in the folder is a picture that can be compared; %d cannot", found.other)
 	default:
 		text := fmt.Sprintf("%d files are frames of the receipt, %d by their pixels alone; %d of its %s are here", found.judged, found.judged-found.bytes, len(found.here), total)
+		outputs := r.Receipt.outputCount()
+		if outputs > 0 {
+			text += fmt.Sprintf("; %d of its %s of File Output nodes are here", len(found.outputs.here), counted(int64(outputs), "file"))
+		}
 		if found.other > 0 {
 			text += fmt.Sprintf("; NOT compared: %d files of another kind", found.other)
 		}
 		r.add("pictures", OK, "%s", text)
-		if len(found.here) == len(r.Receipt.Frames) { // then the ZIP has nothing to add
+		if len(found.here) == len(r.Receipt.Frames) && len(found.outputs.here) == outputs { // then the ZIP has nothing to add
 			r.Checks = slices.DeleteFunc(r.Checks, func(c Check) bool { return c.Name == "artifact" && c.Status == Skipped })
 		}
 	}
 }
 
-// FramesIn is a folder as far as files there have names of frames of the receipt; nil where
-// none has.
+// FramesIn is a folder as far as files there have names of frames of the receipt, or of their
+// outputs; nil where none has the name of a frame.
 func FramesIn(dir fs.FS, r Receipt) fs.FS {
 	var here []fs.DirEntry
 	for _, frame := range r.Frames {
 		if info, err := fs.Stat(dir, frame.File); err == nil {
 			here = append(here, fs.FileInfoToDirEntry(info))
+		}
+	}
+	for _, frame := range r.Frames {
+		for _, o := range frame.Outputs {
+			if info, err := fs.Stat(dir, OutputEntry(o.Name)); err == nil && len(here) > 0 {
+				here = append(here, deepEntry{fs.FileInfoToDirEntry(info), OutputEntry(o.Name)})
+			}
 		}
 	}
 	if len(here) == 0 {
@@ -82,6 +94,15 @@ type onlyFrames struct {
 // ReadDir implements fs.ReadDirFS.
 func (f onlyFrames) ReadDir(string) ([]fs.DirEntry, error) { return f.listed, nil }
 
+// deepEntry is a file of a folder below, with its path.
+type deepEntry struct {
+	fs.DirEntry
+	path string
+}
+
+// Name implements fs.DirEntry.
+func (e deepEntry) Name() string { return e.path }
+
 // loose is the state of a look at loose files.
 type loose struct {
 	named  map[string]Frame // by the name without its extension
@@ -92,6 +113,8 @@ type loose struct {
 	bytes  int // of these, those with the very bytes
 	other  int
 	wrong  []string
+
+	outputs looseOutputs
 }
 
 func stem(file string) string { return strings.TrimSuffix(file, path.Ext(file)) }
@@ -112,6 +135,13 @@ func (l *loose) look(dir fs.FS, name string) error {
 		return err
 	}
 	hash := hex.EncodeToString(sum.Sum(nil))
+	if is, why := l.outputs.look(name, hash, l.files[hash]); is {
+		if why != "" {
+			l.judged++
+			l.wrong = append(l.wrong, name+": "+why)
+		}
+		return nil
+	}
 	same := l.files[hash]
 	var picture pixels.Picture
 	var unreadable error

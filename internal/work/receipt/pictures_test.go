@@ -94,6 +94,58 @@ func TestLooseFramesAreKnownByTheirPixels(t *testing.T) {
 	}
 }
 
+// What lies below outputs/ is compared by name, and other files are outputs by their bytes. The ZIP
+// has nothing to add only where frames and outputs are all there.
+func TestLooseOutputsAreThoseOfTheReceipt(t *testing.T) {
+	t.Parallel()
+	job, _, keys := complete(t, 2)
+	p := job.Pictures
+	job.AddOutput(0, "passes/a 1.exr", "one")
+	job.AddOutput(1, "same.png", string(p[1])) // a node may write what the frame shows
+	envelope := sign(t, job.Receipt)
+	with := func(more map[string]string) fstest.MapFS {
+		files := fstest.MapFS{"frame_0001.png": {Data: p[0]}, "frame_0002.png": {Data: p[1]}, "notes.txt": {Data: []byte("a note")}}
+		for name, content := range more {
+			files[name] = &fstest.MapFile{Data: []byte(content)}
+		}
+		return files
+	}
+	const all = "2 of its 2 frames are here; 2 of its 2 files of File Output nodes are here"
+	for name, c := range map[string]struct {
+		files  fstest.MapFS
+		status receipt.Status
+		words  string
+		whole  bool
+	}{
+		"all":                {with(map[string]string{"outputs/passes/a 1.exr": "one", "outputs/same.png": string(p[1])}), receipt.OK, all, true},
+		"none":               {with(nil), receipt.OK, "2 of its 2 frames are here; 0 of its 2 files", false},
+		"one":                {with(map[string]string{"outputs/same.png": string(p[1])}), receipt.OK, "1 of its 2 files", false},
+		"changed":            {with(map[string]string{"outputs/passes/a 1.exr": "onf"}), receipt.Failed, "outputs/passes/a 1.exr: it is not the output", false},
+		"swapped":            {with(map[string]string{"outputs/same.png": "one"}), receipt.Failed, "outputs/same.png: it is not the output", false},
+		"another frame":      {with(map[string]string{"outputs/same.png": string(p[0])}), receipt.Failed, "outputs/same.png: it is not the output", false},
+		"a picture of none":  {with(map[string]string{"outputs/passes/new.png": string(changed(t, p[0]))}), receipt.Failed, "it is none of the frames", false},
+		"without the frames": {fstest.MapFS{"x/outputs/passes/a 1.exr": {Data: []byte("one")}}, receipt.OK, "0 of its 2 frames are here; 1 of its 2 files", false},
+		"elsewhere":          {with(map[string]string{"comp/a.exr": "one", "comp/outputs/outputs/same.png": string(p[1])}), receipt.OK, all, true},
+	} {
+		report := receipt.Verify(envelope, keys, nil)
+		report.InPictures(c.files)
+		last := report.Checks[len(report.Checks)-1]
+		if last.Name != "pictures" || last.Status != c.status || !strings.Contains(last.Text, c.words) {
+			t.Errorf("%s: %+v", name, last)
+		}
+		if whole := !slices.Contains(report.NotChecked(), "artifact"); whole != c.whole {
+			t.Errorf("%s: the ZIP has nothing to add is %t, want %t", name, whole, c.whole)
+		}
+		if here := receipt.FramesIn(c.files, job.Receipt); here != nil {
+			named := receipt.Verify(envelope, keys, nil)
+			named.InPictures(here)
+			if text := named.Checks[len(named.Checks)-1].Text; strings.Contains(text, "NOT compared") || c.whole && name == "all" && !strings.Contains(text, all) {
+				t.Errorf("%s, by names: %s", name, text)
+			}
+		}
+	}
+}
+
 // withFrameSet is a receipt of n frames with a tree over them.
 func withFrameSet(t *testing.T, n int) (job receipttest.Job, envelope json.RawMessage, keys []receipt.PublicKey) {
 	t.Helper()

@@ -82,9 +82,9 @@ class AsyncClient:
         """Client.wait."""
         return await self._run(lambda client: client.wait(job_id, timeout=timeout))
 
-    async def frame_file(self, job_id: str, frame: int) -> bytes:
+    async def frame_file(self, job_id: str, frame: int, output: str = "") -> bytes:
         """Client.frame_file."""
-        return await self._run(lambda client: client.frame_file(job_id, frame))
+        return await self._run(lambda client: client.frame_file(job_id, frame, output))
 
     async def frame_preview(self, job_id: str, frame: int) -> bytes:
         """Client.frame_preview."""

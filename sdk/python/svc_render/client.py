@@ -130,8 +130,9 @@ class Client:
         return Rendering(self, self.start(quote, legal_acceptance=legal_acceptance, max_cents=max_cents), folder)
 
     def sync(self, job_id: str, folder: transfer.Path) -> Iterator[SavedFrame]:
-        """Puts each frame of a job into a folder when it is accepted, whole or not at all. It
-        ends with the job; when that is complete, the folder has its receipt, and
+        """Puts each frame of a job into a folder when it is accepted, whole or not at all, and
+        what File Output nodes wrote for it below ``outputs``, as in the ZIP. It ends with the job;
+        when that is complete, the folder has its receipt, and
         :func:`verify_folder` has checked all of it. The same call again continues. A job that
         failed or was cancelled raises JobEnded."""
         return save.sync(self, self._transport, self._job(job_id), job_id, folder)
@@ -154,9 +155,10 @@ class Client:
                 last = event.data
         return last
 
-    def frame_file(self, job_id: str, frame: int) -> bytes:
-        """A frame as it was rendered, from when it is accepted."""
-        return self._transport.bytes(self._job(job_id, "/frames/%d/file" % frame))
+    def frame_file(self, job_id: str, frame: int, output: str = "") -> bytes:
+        """A frame as it was rendered, from when it is accepted; or a file that a File Output node
+        wrote for it, by the name in its ``outputs``."""
+        return self._transport.bytes(self._job(job_id, "/frames/%d/file" % frame) + ("?" + urlencode({"output": output}) if output else ""))
 
     def frame_preview(self, job_id: str, frame: int) -> bytes:
         """A small JPEG of an accepted frame."""

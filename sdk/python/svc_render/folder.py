@@ -8,17 +8,19 @@ from typing import Any, Iterable, Optional, Union
 
 from .errors import VerificationError
 from .proof import Check, Report, check_of, pixels_are, verify
+from .receipt import outputs_of
 from .transfer import sha256_of
 
 RECEIPT, PROOF, KEYS = "receipt.json", "proof.json", "keys.json"
+OUTPUTS = "outputs"  # the folder of what File Output nodes wrote, as in the ZIP
 
 
 def verify_folder(folder: Union[str, "os.PathLike[str]"], *, keys: Optional[Iterable[Any]] = None, test: bool = False,
                   pixels: bool = True) -> Report:
     """Verifies a folder that a render filled: the receipt with its key and its place in the log,
-    and the ZIP, the frames next to it, or both. Without ``keys``, those of keys.json in the
+    and the ZIP, the frames next to it with their outputs, or both. Without ``keys``, those of keys.json in the
     folder are taken; give the service's own for a folder that somebody else made. It raises
-    VerificationError, also when neither the ZIP nor all frames are there. PNGs are decoded too, for
+    VerificationError, also when neither the ZIP nor all of the others are there. PNGs are decoded too, for
     the check "pixels", unless ``pixels`` is false: that takes a second or more for each."""
     def path(name: str) -> str:
         return os.path.join(os.fspath(folder), name)
@@ -37,14 +39,18 @@ def verify_folder(folder: Union[str, "os.PathLike[str]"], *, keys: Optional[Iter
     frames = report.receipt["frames"]
     here = [frame for frame in frames if os.path.isfile(path(frame["file"]))]
     wrong = [frame["file"] for frame in here if sha256_of(path(frame["file"])) != frame["sha256"]]
+    outputs = {OUTPUTS + "/" + output["name"]: output["sha256"] for output in outputs_of(report.receipt)}
+    outputs_here = [name for name in outputs if os.path.isfile(path(name))] if here else []
+    wrong += [name for name in outputs_here if sha256_of(path(name)) != outputs[name]]
     if wrong:
         checks.append(Check("pictures", "failed", "not as in the receipt: %s" % ", ".join(wrong[:10])))
     elif here:
-        checks.append(Check("pictures", "ok", "%d of %d frames are here, with the bytes of the receipt" % (len(here), len(frames))))
+        checks.append(Check("pictures", "ok", "%d of %d frames are here, with the bytes of the receipt%s" % (
+            len(here), len(frames), "; %d of %d outputs too" % (len(outputs_here), len(outputs)) if outputs else "")))
     whole = [frame for frame in here if frame["file"] not in wrong]
     if whole and all(check.name != "pixels" for check in checks):  # those of the ZIP were compared with it
         checks.append(check_of("pixels", lambda: pixels_are(whole, lambda frame: open(path(frame["file"]), "rb"), pixels)))
-    if len(here) == len(frames):  # then the ZIP has nothing to add
+    if len(here) == len(frames) and len(outputs_here) == len(outputs):  # then the ZIP has nothing to add
         checks = [check for check in checks if (check.name, check.status) != ("artifact", "skipped")]
     report = report._replace(checks=checks)
     for check in checks:

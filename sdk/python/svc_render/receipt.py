@@ -150,6 +150,11 @@ def _colors(r: Dict[str, Any]) -> None:
         raise Contradiction("the OpenColorIO configuration is not the one that was ordered, with the hash of the project's file")
 
 
+def is_output_name(name: str) -> bool:
+    """Whether the name of an output is a path that stays in its folder."""
+    return all(part not in ("", ".", "..") for part in name.split("/")) and not re.search(r"[\\:\x00]", name)
+
+
 def _outputs(frame: Dict[str, Any], names: Set[str]) -> None:
     """Outputs have safe names, which no other output of the job has. Frames taken over have none."""
     if "outputs" in frame and (not frame["outputs"] or "reused" in frame):
@@ -158,7 +163,7 @@ def _outputs(frame: Dict[str, Any], names: Set[str]) -> None:
         _members(output, OUTPUT, "an output")
         _hashed(output, "output %r" % output["name"])
         name = output["name"]
-        if not name or any(part in ("", ".", "..") for part in name.split("/")) or re.search(r"[\\:\x00]", name) or name in names:
+        if not is_output_name(name) or name in names:
             raise Contradiction("frame %d has an output of the unusable name %r" % (frame["frame"], name))
         names.add(name)
 

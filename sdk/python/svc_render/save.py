@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Union
+from urllib.parse import urlencode
 
 from . import transfer
 from .errors import DownloadChanged, JobEnded, SvcError
-from .folder import KEYS, PROOF, RECEIPT, verify_folder
+from .folder import KEYS, OUTPUTS, PROOF, RECEIPT, verify_folder
+from .receipt import is_output_name
 from .transport import Transport
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ def sync(client: Client, transport: Transport, path: str, job_id: str, folder: t
     that is being saved; the same call again continues."""
     folder = os.fspath(folder)
     os.makedirs(folder, exist_ok=True)
-    saved: Dict[int, str] = {}
+    saved: Dict[int, List[str]] = {}
     job: Job = {}
     for event in client.follow(job_id, stop=stop):
         if event.type == "job":
@@ -79,20 +81,33 @@ def sync(client: Client, transport: Transport, path: str, job_id: str, folder: t
         raise SvcError("the service sent the receipt of job %s" % report.receipt["job_id"])
 
 
-def _save(transport: Transport, path: str, folder: str, frame: Union[Frame, AcceptedFrame], saved: Dict[int, str]) -> Optional[SavedFrame]:
-    """Fetches a frame unless it is there; None for one that was told before."""
-    number, name, want = int(frame["frame"]), str(frame["file"]), str(frame["sha256"])
-    if saved.get(number) == want:
+def _save(transport: Transport, path: str, folder: str, frame: Union[Frame, AcceptedFrame], saved: Dict[int, List[str]]) -> Optional[SavedFrame]:
+    """Fetches a frame with its outputs, as far as they are not there; None for one that was told before."""
+    number, name, outputs = int(frame["frame"]), str(frame["file"]), frame.get("outputs", [])
+    hashes = [str(frame["sha256"]), *(output["sha256"] for output in outputs)]
+    if saved.get(number) == hashes:
         return None
     if name in ("", ".", "..") or os.path.basename(name) != name or "\\" in name:
         raise SvcError("the service names frame %d %r, which is not a file name" % (number, name))
+    file = "%s/frames/%d/file" % (path, number)
+    for output in outputs:
+        if not is_output_name(output["name"]):
+            raise SvcError("the service names an output of frame %d %r, which is not a safe path" % (number, output["name"]))
+        to = os.path.join(folder, OUTPUTS, *output["name"].split("/"))
+        os.makedirs(os.path.dirname(to), exist_ok=True)
+        _fetch(transport, file + "?" + urlencode({"output": output["name"]}), to, output["sha256"])
     at = os.path.join(folder, name)
+    _fetch(transport, file, at, hashes[0])
+    saved[number] = hashes
+    return SavedFrame(number, at)
+
+
+def _fetch(transport: Transport, url: str, at: str, want: str) -> None:
+    """Fetches a file whole or not at all, unless it is there."""
     if not (os.path.exists(at) and transfer.sha256_of(at) == want):
         part = at + ".part"
-        transport.repeat(lambda: transfer.fetch_whole(transport, "%s/frames/%d/file" % (path, number), part, want))
+        transport.repeat(lambda: transfer.fetch_whole(transport, url, part, want))
         os.replace(part, at)
-    saved[number] = want
-    return SavedFrame(number, at)
 
 
 def _write(folder: str, name: str, content: bytes) -> None:

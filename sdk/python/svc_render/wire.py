@@ -210,6 +210,17 @@ class Frame(TypedDict, total=False):
     strips: int
     file_url: str
     preview_url: str
+    outputs: List[Output]
+
+
+class Output(TypedDict, total=False):
+    """A file that a File Output node wrote for a frame."""
+
+    name: str  # below outputs/, with folders
+    sha256: str
+    size_bytes: int
+    file_url: str  # only of a frame that was listed, as is preview_url
+    preview_url: str
 
 
 class AcceptedFrame(TypedDict, total=False):
@@ -222,6 +233,7 @@ class AcceptedFrame(TypedDict, total=False):
     size_bytes: int
     render_seconds: float
     frames_completed: int
+    outputs: List[Output]
 
 
 class Transaction(TypedDict, total=False):

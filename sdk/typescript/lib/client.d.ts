@@ -70,8 +70,10 @@ export declare class Client {
     wait(jobId: string, options?: Call & {
         timeout?: number;
     }): Promise<Job>;
-    /** A frame as it was rendered, from when it is accepted. */
-    frameFile(jobId: string, frame: number, { signal }?: Call): Promise<Uint8Array<ArrayBuffer>>;
+    /** A frame as it was rendered, from when it is accepted; or a file that a File Output node wrote for it, by the name in its `outputs`. */
+    frameFile(jobId: string, frame: number, { output, signal }?: Call & {
+        output?: string;
+    }): Promise<Uint8Array<ArrayBuffer>>;
     /** A small JPEG of an accepted frame. */
     framePreview(jobId: string, frame: number, { signal }?: Call): Promise<Uint8Array<ArrayBuffer>>;
     /** Blender's log of the frames accepted so far and of attempts that failed. */

@@ -113,9 +113,9 @@ export class Client {
                 last = event.data;
         return last;
     }
-    /** A frame as it was rendered, from when it is accepted. */
-    async frameFile(jobId, frame, { signal } = {}) {
-        return this.transport.bytes(this.jobPath(jobId, `/frames/${frame}/file`), { signal });
+    /** A frame as it was rendered, from when it is accepted; or a file that a File Output node wrote for it, by the name in its `outputs`. */
+    async frameFile(jobId, frame, { output = "", signal } = {}) {
+        return this.transport.bytes(this.jobPath(jobId, `/frames/${frame}/file`) + (output && `?${new URLSearchParams({ output })}`), { signal });
     }
     /** A small JPEG of an accepted frame. */
     async framePreview(jobId, frame, { signal } = {}) {

@@ -54,11 +54,17 @@ export declare function checkReceipt(value: unknown): Promise<CheckedReceipt>;
 /** The manifest that fits a receipt, which has no sizes in pixels: those are the found one's. */
 export declare function manifestOf(r: CheckedReceipt, found: unknown): Members;
 /** What File Output nodes wrote, of all frames. */
-export declare function outputsOf(r: CheckedReceipt): Output[];
+export declare function outputsOf(r: {
+    frames: {
+        outputs?: Output[];
+    }[];
+}): Output[];
 /** Explains the frames that several workers rendered; "" where there are none. */
 export declare function stripsOf(r: CheckedReceipt): string;
 /** Compares the frames that were taken over with the receipts that they come from, by their ids: the text of the check "reused", or of a skipped one. */
 export declare function reusedOf(r: CheckedReceipt, earlier: Map<string, CheckedReceipt>): string | {
     skipped: string;
 };
+/** Whether the name of an output is a path that stays in its folder. */
+export declare function isOutputName(name: string): boolean;
 export {};

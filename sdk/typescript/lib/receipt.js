@@ -124,6 +124,10 @@ function checkColors(r) {
         throw new Error("the OpenColorIO configuration is not the one that was ordered, with the hash of the project's file");
     }
 }
+/** Whether the name of an output is a path that stays in its folder. */
+export function isOutputName(name) {
+    return name.split("/").every((part) => !["", ".", ".."].includes(part)) && !/[\\:\0]/.test(name);
+}
 /** Outputs have safe names, which no other output of the job has. Frames taken over have none. */
 function checkOutputs(frame, names) {
     if (!("outputs" in frame))
@@ -134,7 +138,7 @@ function checkOutputs(frame, names) {
         members(output, ["name", "sha256", "size_bytes"], "an output");
         hashed(output, `output ${output.name}`);
         const name = output.name;
-        if (typeof name !== "string" || name.split("/").some((part) => ["", ".", ".."].includes(part)) || /[\\:\0]/.test(name) || names.has(name)) {
+        if (typeof name !== "string" || !isOutputName(name) || names.has(name)) {
             throw new Error(`frame ${frame.frame} has an output of the unusable name ${JSON.stringify(name)}`);
         }
         names.add(name);

@@ -22,9 +22,9 @@ export declare class Rendering implements AsyncIterable<SavedFrame> {
 export declare function sync(client: Client, transport: Transport, path: string, jobId: string, folder: string, signal?: AbortSignal): AsyncGenerator<SavedFrame, void>;
 /**
  * Verifies a folder that a render filled: the receipt with its key and its place in the log, and
- * the ZIP, the frames next to it, or both. Without `keys`, those of keys.json in the folder are
+ * the ZIP, the frames next to it with their outputs, or both. Without `keys`, those of keys.json in the folder are
  * taken; give the service's own for a folder that somebody else made. It throws
- * VerificationError, also when neither the ZIP nor all frames are there. PNGs are decoded too, for
+ * VerificationError, also when neither the ZIP nor all of the others are there. PNGs are decoded too, for
  * the check "pixels", unless `pixels` is false: that takes some time for each.
  */
 export declare function verifyFolder(folder: string, { keys, test, pixels }?: {

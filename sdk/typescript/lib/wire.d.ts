@@ -71,6 +71,12 @@ export interface FrameEvent {
     size_bytes: number;
     render_seconds: number;
     frames_completed: number;
+    /** What File Output nodes wrote for the frame; absent without any. */
+    outputs?: {
+        name: string;
+        sha256: string;
+        size_bytes: number;
+    }[];
     [member: string]: unknown;
 }
 /**

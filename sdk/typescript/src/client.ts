@@ -130,9 +130,9 @@ export class Client {
     return last!;
   }
 
-  /** A frame as it was rendered, from when it is accepted. */
-  async frameFile(jobId: string, frame: number, { signal }: Call = {}): Promise<Uint8Array<ArrayBuffer>> {
-    return this.transport.bytes(this.jobPath(jobId, `/frames/${frame}/file`), { signal });
+  /** A frame as it was rendered, from when it is accepted; or a file that a File Output node wrote for it, by the name in its `outputs`. */
+  async frameFile(jobId: string, frame: number, { output = "", signal }: Call & { output?: string } = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return this.transport.bytes(this.jobPath(jobId, `/frames/${frame}/file`) + (output && `?${new URLSearchParams({ output })}`), { signal });
   }
 
   /** A small JPEG of an accepted frame. */

@@ -100,7 +100,7 @@ export function manifestOf(r: CheckedReceipt, found: unknown): Members {
 }
 
 /** What File Output nodes wrote, of all frames. */
-export function outputsOf(r: CheckedReceipt): Output[] {
+export function outputsOf(r: { frames: { outputs?: Output[] }[] }): Output[] {
   return r.frames.flatMap(({ outputs }) => outputs ?? []);
 }
 
@@ -168,6 +168,11 @@ function checkColors(r: CheckedReceipt): void {
   }
 }
 
+/** Whether the name of an output is a path that stays in its folder. */
+export function isOutputName(name: string): boolean {
+  return name.split("/").every((part) => !["", ".", ".."].includes(part)) && !/[\\:\0]/.test(name);
+}
+
 /** Outputs have safe names, which no other output of the job has. Frames taken over have none. */
 function checkOutputs(frame: CheckedFrame, names: Set<string>): void {
   if (!("outputs" in frame)) return;
@@ -176,7 +181,7 @@ function checkOutputs(frame: CheckedFrame, names: Set<string>): void {
     members(output, ["name", "sha256", "size_bytes"], "an output");
     hashed(output, `output ${output.name}`);
     const name: unknown = output.name;
-    if (typeof name !== "string" || name.split("/").some((part) => ["", ".", ".."].includes(part)) || /[\\:\0]/.test(name) || names.has(name)) {
+    if (typeof name !== "string" || !isOutputName(name) || names.has(name)) {
       throw new Error(`frame ${frame.frame} has an output of the unusable name ${JSON.stringify(name)}`);
     }
     names.add(name);

@@ -2,11 +2,14 @@
 import type { Client } from "./client.js";
 import { DownloadChanged, JobEnded, SvcError, VerificationError } from "./errors.js";
 import { blobOf, disk, sha256 } from "./files.js";
+import { isOutputName, outputsOf } from "./receipt.js";
 import type { Transport } from "./transport.js";
 import { checkOf, pixelsAre, verify, type Check, type Report, type TrustedKey } from "./verify.js";
 import type { Frame, FrameEvent, Job } from "./wire.js";
 
 const RECEIPT = "receipt.json", PROOF = "proof.json", KEYS = "keys.json";
+/** The folder of what File Output nodes wrote, as in the ZIP. */
+const OUTPUTS = "outputs";
 
 /** A frame that is in the folder. */
 export interface SavedFrame {
@@ -34,7 +37,7 @@ export async function* sync(client: Client, transport: Transport, path: string, 
   const { promises } = await disk();
   await promises.mkdir(folder, { recursive: true });
   const calls = signal ? { signal } : {};
-  const known = new Map<number, string>();
+  const known = new Map<number, string>(); // hashes by frame
   let job: Job | undefined;
   for await (const event of client.follow(jobId, calls)) {
     if (event.type === "job") {
@@ -60,20 +63,31 @@ export async function* sync(client: Client, transport: Transport, path: string, 
   if (report.receipt.job_id !== jobId) throw new SvcError("the service sent the receipt of another job");
 }
 
-/** Fetches a frame unless it is there; undefined for one that was told before. */
-async function save(transport: Transport, path: string, folder: string, { frame, file, sha256: want }: Frame | FrameEvent, known: Map<number, string>, signal?: AbortSignal): Promise<SavedFrame | undefined> {
-  if (known.get(frame) === want) return undefined;
+/** Fetches a frame with its outputs, as far as they are not there; undefined for one that was told before. */
+async function save(transport: Transport, path: string, folder: string, { frame, file, sha256: want, outputs = [] }: Frame | FrameEvent, known: Map<number, string>, signal?: AbortSignal): Promise<SavedFrame | undefined> {
+  const hashes = [want, ...outputs.map((output) => output.sha256)].join();
+  if (known.get(frame) === hashes) return undefined;
   if (/^\.{0,2}$|[/\\]/.test(file)) throw new SvcError(`the service names frame ${frame} ${JSON.stringify(file)}, which is not a file name`);
-  const at = `${folder}/${file}`;
-  const there = await blobOf(at).catch(() => undefined);
-  if (!there || (await sha256(there)) !== want) {
-    const content = new Blob([await transport.bytes(`${path}/frames/${frame}/file`, { signal })]);
-    const found = await sha256(content);
-    if (found !== want) throw new DownloadChanged(`the frame has the SHA-256 ${found}, the service promised ${want}`);
-    await write(at, new Uint8Array(await content.arrayBuffer()));
+  const at = `${folder}/${file}`, from = `${path}/frames/${frame}/file`;
+  for (const { name, sha256: sum } of outputs) {
+    if (!isOutputName(name)) throw new SvcError(`the service names an output of frame ${frame} ${JSON.stringify(name)}, which is not a safe path`);
+    await fetchTo(transport, `${from}?${new URLSearchParams({ output: name })}`, `${folder}/${OUTPUTS}/${name}`, sum, signal);
   }
-  known.set(frame, want);
+  await fetchTo(transport, from, at, want, signal);
+  known.set(frame, hashes);
   return { frame, path: at };
+}
+
+/** Fetches a file whole or not at all, unless it is there. */
+async function fetchTo(transport: Transport, url: string, at: string, want: string, signal?: AbortSignal): Promise<void> {
+  const there = await blobOf(at).catch(() => undefined);
+  if (there && (await sha256(there)) === want) return;
+  const content = new Blob([await transport.bytes(url, { signal })]);
+  const found = await sha256(content);
+  if (found !== want) throw new DownloadChanged(`the frame has the SHA-256 ${found}, the service promised ${want}`);
+  const { promises } = await disk();
+  await promises.mkdir(at.slice(0, at.lastIndexOf("/")), { recursive: true });
+  await write(at, new Uint8Array(await content.arrayBuffer()));
 }
 
 /** Writes a file whole or not at all. */
@@ -85,9 +99,9 @@ async function write(path: string, content: Uint8Array): Promise<void> {
 
 /**
  * Verifies a folder that a render filled: the receipt with its key and its place in the log, and
- * the ZIP, the frames next to it, or both. Without `keys`, those of keys.json in the folder are
+ * the ZIP, the frames next to it with their outputs, or both. Without `keys`, those of keys.json in the folder are
  * taken; give the service's own for a folder that somebody else made. It throws
- * VerificationError, also when neither the ZIP nor all frames are there. PNGs are decoded too, for
+ * VerificationError, also when neither the ZIP nor all of the others are there. PNGs are decoded too, for
  * the check "pixels", unless `pixels` is false: that takes some time for each.
  */
 export async function verifyFolder(folder: string, { keys, test = false, pixels = true }: { keys?: Iterable<TrustedKey>; test?: boolean; pixels?: boolean } = {}): Promise<Report> {
@@ -107,12 +121,20 @@ export async function verifyFolder(folder: string, { keys, test = false, pixels 
     if ((await sha256(frame)) !== want) wrong.push(file);
     else whole.push({ file, sha256: want, pixel_sha256, content: async () => frame });
   }
-  const all = report.receipt.frames.length;
+  const outputs = outputsOf(report.receipt);
+  let outputsHere = 0;
+  for (const { name, sha256: want } of here > 0 ? outputs : []) {
+    const file = await blobOf(`${folder}/${OUTPUTS}/${name}`).catch(() => undefined);
+    if (!file) continue;
+    outputsHere++;
+    if ((await sha256(file)) !== want) wrong.push(`${OUTPUTS}/${name}`);
+  }
+  const all = report.receipt.frames.length, complete = here === all && outputsHere === outputs.length;
   const pictures: Check[] = wrong.length > 0 ? [{ name: "pictures", status: "failed", text: `not as in the receipt: ${wrong.slice(0, 10).join(", ")}` }]
-    : here > 0 ? [{ name: "pictures", status: "ok", text: `${here} of ${all} frames are here, with the bytes of the receipt` }] : [];
+    : here > 0 ? [{ name: "pictures", status: "ok", text: `${here} of ${all} frames are here, with the bytes of the receipt${outputs.length > 0 ? `; ${outputsHere} of ${outputs.length} outputs too` : ""}` }] : [];
   if (!artifact && whole.length > 0) pictures.push(await checkOf("pixels", () => pixelsAre(whole, pixels))); // those of the ZIP were compared with it
-  // Where all frames are here, the ZIP has nothing to add.
-  const checks = [...report.checks.filter((check) => here < all || check.name !== "artifact" || check.status !== "skipped"), ...pictures];
+  // Where all frames and outputs are here, the ZIP has nothing to add.
+  const checks = [...report.checks.filter((check) => !complete || check.name !== "artifact" || check.status !== "skipped"), ...pictures];
   const told = { ...report, checks, notChecked: checks.filter((check) => check.status === "skipped").map((check) => check.name) };
   for (const { name: check, status, text: why } of checks) {
     if (status === "failed" || (status === "skipped" && ["artifact", "log", "key"].includes(check))) throw new VerificationError(check, why, told);
