@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"svc.example/docs"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/links"
 )
@@ -90,7 +91,7 @@ func (s *server) manifest() map[string]any {
 }
 
 // llms returns llms.txt: how an agent connects, and links to the documents for
-// machines.
+// machines and to every page of the guide as Markdown.
 func (s *server) llms() string {
 	return fmt.Sprintf(`# svc
 
@@ -113,6 +114,18 @@ On one's own machine "svc mcp --server %[3]s" offers the same tools over standar
 ## For people
 
 - [Reference](%[11]s)
-`, summary, s.Links.To(links.AgentPath), s.Links.To(""), s.Links.To(links.OpenAPIPath), s.Links.To(links.CapabilitiesPath), s.Links.To(links.PricingPath),
-		s.Links.To(links.LimitsPath), s.Links.To(links.ServerCardPath), s.Links.To(links.RegistryPath), s.Links.To(links.SigningKeysPath), s.Links.To(links.DocsPath))
+%[12]s`, summary, s.Links.To(links.AgentPath), s.Links.To(""), s.Links.To(links.OpenAPIPath), s.Links.To(links.CapabilitiesPath), s.Links.To(links.PricingPath),
+		s.Links.To(links.LimitsPath), s.Links.To(links.ServerCardPath), s.Links.To(links.RegistryPath), s.Links.To(links.SigningKeysPath), s.Links.To(links.DocsPath), s.guide())
+}
+
+// guide lists the pages of the guide, as Markdown.
+func (s *server) guide() string {
+	var list strings.Builder
+	for _, door := range docs.Doors() {
+		fmt.Fprintf(&list, "\n## Guide: %s\n\n%s\n\n", door.Name, door.For)
+		for _, name := range door.Names() {
+			fmt.Fprintf(&list, "- [%s](%s)\n", docs.Title(name), s.Links.To(links.GuidePath+"/"+name+".md"))
+		}
+	}
+	return list.String()
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -42,6 +43,15 @@ func TestDiscoveryLeadsToTheTools(t *testing.T) {
 			t.Errorf("llms.txt does not link to %s", link)
 		}
 		svc.get(svc.base + link)
+	}
+	pages := regexp.MustCompile(`\]\(https://render\.example\.com(/guide/[a-z0-9-]+\.md)\)`).FindAllStringSubmatch(text, -1)
+	for _, page := range pages {
+		if got := string(svc.get(svc.base + page[1])); !strings.HasPrefix(got, "# ") {
+			t.Errorf("%s is no Markdown: %.100s", page[1], got)
+		}
+	}
+	if len(pages) < 90 {
+		t.Errorf("llms.txt has %d pages of the guide", len(pages))
 	}
 }
 

@@ -230,23 +230,41 @@ func keep(ctx context.Context, t *testing.T, name string) {
 	}
 }
 
-// violations are what axe-core finds on the open page that is serious or worse.
-// Colours alone are all that another colour scheme changes.
-func violations(ctx context.Context, t *testing.T, coloursAlone bool) []string {
+// loadAxe gives the open page axe-core.
+func loadAxe(ctx context.Context, t *testing.T) {
 	t.Helper()
 	axe, err := os.ReadFile("../../../.tools/npm/node_modules/axe-core/axe.min.js")
 	if err != nil {
 		t.Fatalf("%v: run scripts/install-npm", err)
 	}
 	look[any](ctx, t, string(axe)+";undefined")
-	options, least := `{resultTypes: ["violations"]}`, 10
+}
+
+// violations are what axe-core finds on the open page that is serious or worse.
+// Colours alone are all that another colour scheme changes.
+func violations(ctx context.Context, t *testing.T, coloursAlone bool) []string {
+	t.Helper()
+	loadAxe(ctx, t)
+	options, least := everyRule, 10
 	if coloursAlone {
 		// The articles of the API reference have the same colours, and are many.
 		look[any](ctx, t, `[...document.querySelectorAll("article")].slice(5).forEach(a => a.remove());undefined`)
 		options, least = `{resultTypes: ["violations"], runOnly: ["cat.color"]}`, 1
 	}
+	return axeFinds(ctx, t, options, least, `["serious", "critical"]`)
+}
+
+// everyRule asks axe for all that it checks.
+const everyRule = `{resultTypes: ["violations"]}`
+
+// everyImpact are the weights of what axe finds.
+const everyImpact = `["minor", "moderate", "serious", "critical"]`
+
+// axeFinds runs axe, which the page has loaded, and returns what has one of the impacts.
+func axeFinds(ctx context.Context, t *testing.T, options string, least int, impacts string) []string {
+	t.Helper()
 	found, err := chromedp.Run(ctx, chromedp.Evaluate[string](
-		`axe.run(document, `+options+`).then(r => JSON.stringify({passes: r.passes.length, violations: r.violations.filter(v => ["serious", "critical"].includes(v.impact)).map(v => v.id + ": " + v.help + ": " + v.nodes.map(n => n.target + " " + n.failureSummary).join("; "))}))`,
+		`axe.run(document, `+options+`).then(r => JSON.stringify({passes: r.passes.length, violations: r.violations.filter(v => `+impacts+`.includes(v.impact)).map(v => v.id + ": " + v.help + ": " + v.nodes.map(n => n.target + " " + n.failureSummary).join("; "))}))`,
 		func(p *runtime.EvaluateParams) { p.AwaitPromise = new(true) }))
 	if err != nil {
 		t.Fatal(err)
@@ -336,6 +354,9 @@ func (svc *site) inspect(tab context.Context, s screen, name, path string, compl
 		if strings.HasPrefix(path, "/console/jobs/") && !strings.HasSuffix(path, "/compare") {
 			scripts = 3 // the timeline or the viewer
 		}
+	}
+	if strings.HasPrefix(path, "/guide") {
+		own, scripts = `css|svg|jpg|woff2|js`, 1
 	}
 	if loaded := look[string](tab, t, `performance.getEntriesByType("resource").map(e => e.name.replace(location.origin, "")).filter(n => !/^\/assets\/[a-z-]+\.[0-9a-f]{16}\.(`+own+`)$/.test(n) && !/^\/console\/(live|jobs|uploads)/.test(n)).join(" ")`); loaded != "" {
 		t.Errorf("%s: the page loads %s", name, loaded)

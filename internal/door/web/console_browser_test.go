@@ -115,7 +115,7 @@ func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 		"home": "/", "webhooks": "/console/webhooks", "leaderboard": "/leaderboard",
 		"jobs": "/console", "jobs-none": "/console?status=failed", "new": "/console/new", "upload": priced.path, "job": done, "frame": done + "/frames/2",
 		"compare": done + "/frames/2?with=5", "_choose": done + "/frames/2/compare", "wallet": "/console/wallet", "_invoices": "/console/wallet/invoices", "keys": "/console/keys", "settings": "/console/settings", "_members": "/console/members",
-		"guide": "/guide", "_first-render": "/guide/first-render", "_warnings": "/guide/warnings", "terms": "/terms", "_sdks": "/sdk/", "_blender": "/blender/", "sign-in": "/sign-in",
+		"guide": "/guide", "_guide-build": "/guide/build", "_guide-search": "/guide/search?q=webhook", "_first-render": "/guide/first-render", "_warnings": "/guide/warnings", "terms": "/terms", "_sdks": "/sdk/", "_blender": "/blender/", "sign-in": "/sign-in",
 		"consent": questionOf("http://127.0.0.1:1/"), "device": "/oauth/device", "device-consent": "/oauth/device?user_code=" + deviceCode(t, base),
 		"hand-over": handOver(t, base, artist.Agent.Secret),
 	}

@@ -3,7 +3,7 @@
 // behind the links of shared jobs (shared). What they have in common is in package page.
 //
 // What always holds: a page is rendered on the server, in one layout, with one
-// stylesheet. It loads only its own files below /assets/ and pictures of this
+// stylesheet, to which the guide adds a small one. It loads only its own files below /assets/ and pictures of this
 // origin, and its Content-Security-Policy says so. An error is a page too.
 //
 // The work packages read what a page shows and decide what a form asks for.

@@ -28,6 +28,7 @@ const (
 	RegistryPath     = AgentPath + "/server.json" // the same, as the public registry takes it
 	LLMsPath         = "/llms.txt"                // the service in words, for agents
 	OpenAPIPath      = "/openapi.json"            // every HTTP route
+	GuidePath        = "/guide"                   // the documents for people
 	DocsPath         = "/docs"                    // the same, for people
 	SDKPath          = "/sdk/"                    // the packages of the SDKs, by file name
 	GoProxyPath      = "/sdk/go/"                 // the Go SDK, for the go command

@@ -73,7 +73,7 @@ var bundles = map[string][]string{
 }
 
 // mediaTypes of assets, by their extensions.
-var mediaTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".jpg": "image/jpeg", ".woff2": "font/woff2", ".txt": "text/plain; charset=utf-8"}
+var mediaTypes = map[string]string{".json": "application/json", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".jpg": "image/jpeg", ".woff2": "font/woff2", ".txt": "text/plain; charset=utf-8"}
 
 func makeAsset(file string, body []byte) asset {
 	sum, extension := sha256.Sum256(body), path.Ext(file)
@@ -92,23 +92,41 @@ func AssetBody(name string) []byte { return assets()[name].body }
 // page that names it is older than this process. Errors: route_not_found.
 func ServeAsset(w http.ResponseWriter, r *http.Request) error {
 	for _, a := range assets() {
-		if a.name != r.PathValue("file") {
-			continue
+		if a.name == r.PathValue("file") {
+			a.serve(w, r)
+			return nil
 		}
-		h := w.Header()
-		h.Set("Content-Type", a.mediaType)
-		h.Set("Cache-Control", "public, max-age=31536000, immutable")
-		h.Set("Vary", "Accept-Encoding")
-		body := a.body
-		if front.AcceptsGzip(r) {
-			h.Set("Content-Encoding", "gzip")
-			body = a.zipped
-		}
-		_, _ = w.Write(body) // a failed write means the browser is gone
-		return nil
 	}
 	return fault.New(fault.RouteNotFound, "There is no file %s.", r.URL.Path)
 }
+
+func (a asset) serve(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", a.mediaType)
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	h.Set("Vary", "Accept-Encoding")
+	body := a.body
+	if front.AcceptsGzip(r) {
+		h.Set("Content-Encoding", "gzip")
+		body = a.zipped
+	}
+	_, _ = w.Write(body) // a failed write means the browser is gone
+}
+
+// File is a file that pages load and that a group of pages makes, such as an index.
+type File struct{ asset }
+
+// NewFile makes a file whose name contains its hash.
+func NewFile(name string, body []byte) File { return File{makeAsset(name, body)} }
+
+// Name is the file's name with its hash.
+func (f File) Name() string { return f.name }
+
+// Zipped is how many bytes a browser loads.
+func (f File) Zipped() int { return len(f.zipped) }
+
+// Serve serves the file, for caches to keep.
+func (f File) Serve(w http.ResponseWriter, r *http.Request) { f.serve(w, r) }
 
 // ServeIcon serves the icon where browsers look that have read no page.
 func ServeIcon(w http.ResponseWriter, _ *http.Request) error {

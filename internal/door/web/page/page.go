@@ -69,8 +69,11 @@ type Page struct {
 	// JSON is the path of the same content for programs; "" when there is none.
 	JSON string
 	// Search is what the search field contains.
-	Search  string
-	Content any
+	Search string
+	// SearchIndex is the path of the file by which a script searches the guide; "" for
+	// other pages.
+	SearchIndex string
+	Content     any
 	// Card is what other sites show of the page when it is shared; nil for nothing.
 	Card *Card
 	// Email is the address of the signed-in person; "" shows no sign-out
@@ -132,7 +135,7 @@ func (p Page) Owns() bool { return p.Role.Includes(identity.Owner) }
 // Paths by which groups of pages lead to each other.
 const (
 	ConsolePath = "/console"
-	GuidePath   = "/guide"
+	GuidePath   = links.GuidePath
 	AdminPath   = "/admin"
 )
 

@@ -45,13 +45,35 @@ func (s *Base) AdmitAs(least identity.Role, build Build) func(*http.Request) (Pa
 		if err == nil && p.Location == "" {
 			err = s.offerSwitch(r, who, &p)
 		}
-		p.Private, p.Forms, p.Email, p.Operator, p.Role = true, true, who.Credential.Email, who.Operator, who.Role
-		p.Test, p.TestMode = s.Test, s.TestMode
+		s.address(&p, who)
 		if !p.NoScript {
 			p.Scripts = append([]string{"console.js", "live.js"}, p.Scripts...) // ours hears what htmx says from the first
 		}
 		return p, err
 	}
+}
+
+// address makes a page that of a signed-in person.
+func (s *Base) address(p *Page, who identity.Principal) {
+	p.Private, p.Forms, p.Email, p.Operator, p.Role = true, true, who.Credential.Email, who.Operator, who.Role
+	p.Test, p.TestMode = s.Test, s.TestMode
+}
+
+// Greet makes a page that everyone may open that of its reader, if the reader is signed in. A
+// session that cannot be checked, for whatever reason, counts as none.
+func (s *Base) Greet(r *http.Request, p *Page) (who identity.Principal, known bool) {
+	who, err := s.principal(r)
+	if err == nil {
+		err = require(who, identity.Viewer)
+	}
+	if err == nil {
+		err = s.offerSwitch(r, who, p)
+	}
+	if err != nil {
+		return identity.Principal{}, false
+	}
+	s.address(p, who)
+	return who, true
 }
 
 // offerSwitch lists the workspaces of a person who is in several.

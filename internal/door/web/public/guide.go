@@ -15,17 +15,20 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 
 	"svc.example/docs"
 	"svc.example/internal/door/web/page"
+	"svc.example/internal/front"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/links"
 )
 
-// guideDoor is where one kind of reader enters the guide.
+// guideDoor is a door of docs with its documents.
 type guideDoor struct {
-	Name, For  string // For is a sentence
+	Name, For  string
 	Quickstart guide
 	Guides     []guide
 	Reference  []guide
@@ -34,70 +37,42 @@ type guideDoor struct {
 // guide is one document.
 type guide struct {
 	Name, Title string
+	Door        string
 	Body        template.HTML
+	// Keyed says that the document has places for a key that its reader may fill in.
+	Keyed  bool
+	source []byte // as Markdown, without the title
 }
 
 // Path is the guide's page.
 func (g guide) Path() string { return page.GuidePath + "/" + g.Name }
 
-// guideDoors are the documents for users, grouped by reader. To add a page, write
-// docs/NAME.md and add its name here: a test fails for a page of docs/ that no door has.
-func guideDoors() []guideDoor {
-	named := func(names ...string) (guides []guide) {
-		for _, n := range names {
-			guides = append(guides, guide{Name: n})
-		}
-		return guides
-	}
-	return []guideDoor{
-		{
-			Name: "Render", For: "You have a scene and want its frames.", Quickstart: guide{Name: "first-render"},
-			Guides:    named("blender", "price", "files", "order-settings", "colours", "revisions", "reuse", "previews", "frames", "stills", "queue", "overviews", "movies", "sharing", "teams", "notices", "results", "your-files", "refunds", "bookkeeping", "engines", "get-svc"),
-			Reference: named("files-reference", "warnings", "findings", "pictures"),
-		},
-		{
-			Name: "Build", For: "You connect a program, a pipeline or an agent.", Quickstart: guide{Name: "build"},
-			Guides:    named("keys-and-spending", "sdk", "conformance", "agents", "agent-tools", "webhooks", "webhook-receivers", "test-mode", "oauth", "verify", "verify-independently", "versions"),
-			Reference: named("interface", "interface-basics", "interface-routes", "interface-shapes", "interface-account", "interface-wallet", "interface-uploads", "interface-projects", "interface-scene", "interface-quotes", "interface-jobs", "interface-job-routes", "interface-receipts", "errors", "states", "webhook-events", "limits", "cli", "sdk-operations", "sdk-python", "sdk-typescript"),
-		},
-		{
-			Name: "Run", For: "You operate a service or its workers.", Quickstart: guide{Name: "run"},
-			Guides:    named("install", "configure", "operate", "operator-api", "test-worlds", "observe", "upgrade", "ports-and-tls", "several-processes", "backups", "change-price", "payments", "farm", "worker-tags", "worker-speed", "worker-failures", "gpu", "deploy", "containers", "kubernetes", "scale", "audit", "keys", "witness", "leaderboard", "benchmark"),
-			Reference: named("metrics", "traces", "runbook", "runbook-tickets", "leaderboard-api", "security", "sandbox", "service-limits", "cli-operators"),
-		},
-	}
-}
-
-// each calls do with every guide of a door.
-func (d *guideDoor) each(do func(*guide)) {
-	do(&d.Quickstart)
-	for _, list := range [][]guide{d.Guides, d.Reference} {
-		for i := range list {
-			do(&list[i])
-		}
-	}
-}
-
-// guides are all documents of guideDoors, by name, and the doors with their titles. They
+// guides are all documents of docs.Doors, by name, and the doors with their titles. They
 // are made once, at the first page.
 var guides = sync.OnceValues(func() (doors []guideDoor, byName map[string]guide) {
 	byName = map[string]guide{}
-	doors = guideDoors()
-	for i := range doors {
-		doors[i].each(func(g *guide) {
-			made, err := readGuide(g.Name)
-			if err != nil {
-				panic(err) // a programming error, which the tests would see
+	for _, d := range docs.Doors() {
+		read := func(names ...string) (list []guide) {
+			for _, name := range names {
+				g, err := readGuide(name)
+				if err != nil {
+					panic(err) // a programming error, which the tests would see
+				}
+				g.Door = d.Name
+				g.Keyed = d.Name != "Run" && strings.Contains(string(g.Body), keyPlace)
+				list, byName[name] = append(list, g), g
 			}
-			*g, byName[g.Name] = made, made
-		})
+			return list
+		}
+		doors = append(doors, guideDoor{d.Name, d.For, read(d.Quickstart)[0], read(d.Guides...), read(d.Reference...)})
 	}
 	return doors, byName
 })
 
 // markdown makes pages of Markdown. It leaves out HTML and what a link would run.
 func markdown() goldmark.Markdown {
-	return goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+	return goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(codeBlocks{}, 1))))
 }
 
 // printed is what a generated document says of its source; only its maintainers need it.
@@ -136,7 +111,7 @@ func readGuide(name string) (guide, error) {
 	if err == nil {
 		err = markdown.Renderer().Render(&body, rest, root)
 	}
-	return guide{Name: name, Title: strings.TrimPrefix(string(title), "# "), Body: template.HTML(body.String())}, err //nolint:gosec // see above
+	return guide{Name: name, Title: strings.TrimPrefix(string(title), "# "), Body: template.HTML(body.String()), source: rest}, err //nolint:gosec // see above
 }
 
 // guideLink is where a link of a document leads on the site; "" for what is in the
@@ -158,25 +133,67 @@ func guideLink(to string) string {
 }
 
 // inGuide says whether a document is a page of the guide.
-func inGuide(name string) (is bool) {
-	for _, d := range guideDoors() {
-		d.each(func(g *guide) { is = is || g.Name == name })
+var inGuide = func() func(string) bool {
+	names := map[string]bool{}
+	for _, d := range docs.Doors() {
+		for _, name := range d.Names() {
+			names[name] = true
+		}
 	}
-	return is
-}
+	return func(name string) bool { return names[name] }
+}()
 
-// guideIndex builds the first page of the guide.
-func (s *Site) guideIndex(*http.Request) (page.Page, error) {
+// guideDoors builds the first page of the guide.
+func (s *Site) guideDoors(r *http.Request) (page.Page, error) {
 	doors, _ := guides()
-	return page.Page{Template: "guides", Title: "Guide", Section: page.GuideSection, Content: doors}, nil
+	p := guidePage("guides", "Guide", doors)
+	s.Greet(r, &p)
+	return p, nil
 }
 
-// guide builds the page of a document. Errors: route_not_found.
-func (s *Site) guide(r *http.Request) (page.Page, error) {
-	_, byName := guides()
-	g, ok := byName[r.PathValue("name")]
-	if !ok {
-		return page.Page{}, fault.New(fault.RouteNotFound, "There is no guide %q.", r.PathValue("name"))
+// guideView is the content of the page of a document.
+type guideView struct {
+	guide
+	Key keyView
+}
+
+// guide serves the page of a document; NAME.md is the document itself. Errors:
+// route_not_found.
+func (s *Site) guide(w http.ResponseWriter, r *http.Request) error {
+	name, raw := strings.CutSuffix(r.PathValue("name"), ".md")
+	g, err := findGuide(name)
+	if err != nil {
+		return err
 	}
-	return page.Page{Template: "guide", Title: g.Title, Section: page.GuideSection, Content: g}, nil
+	if raw {
+		h := w.Header()
+		h.Set("Content-Type", "text/markdown; charset=utf-8")
+		h.Set("Cache-Control", "public, max-age=15")
+		front.WriteText(w, r, []byte(s.addressed(g.markdown())))
+		return nil
+	}
+	p, err := s.documentPage(r, g, "", nil)
+	if err != nil {
+		return err
+	}
+	return s.Show(w, r, p)
+}
+
+// findGuide finds a document. Error: route_not_found.
+func findGuide(name string) (guide, error) {
+	_, byName := guides()
+	g, ok := byName[name]
+	if !ok {
+		return guide{}, fault.New(fault.RouteNotFound, "There is no guide %q.", name)
+	}
+	return g, nil
+}
+
+// inRepository finds links of Markdown that lead into the repository.
+var inRepository = regexp.MustCompile(`\[([^\]]*)\]\((?:\.\.|internal|adr|screenshots)/[^)]*\)`)
+
+// markdown is the document as Markdown, without links that lead nowhere on the site.
+func (g guide) markdown() string {
+	text := strings.ReplaceAll(string(g.source), "](openapi.json)", "]("+links.OpenAPIPath+")")
+	return "# " + g.Title + "\n" + inRepository.ReplaceAllString(text, "$1")
 }

@@ -17,6 +17,7 @@ import (
 	"svc.example/internal/door/web/public/reference"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/benchmark/leaderboard"
+	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
 	"svc.example/sdk"
@@ -72,8 +73,11 @@ func (s *Site) Routes(mux *http.ServeMux, openAPI func() []byte) {
 	mux.Handle("GET "+links.DocsPath, s.Fixed(func() (page.Page, error) { return referencePage(openAPI()) }))
 	mux.Handle("GET "+links.ProofPath+"{receipt_id}", s.Errors.Handle(s.proof))
 
-	mux.Handle("GET "+page.GuidePath, s.Page(s.guideIndex))
-	mux.Handle("GET "+page.GuidePath+"/{name}", s.Page(s.guide))
+	mux.Handle("GET "+page.GuidePath, s.Page(s.guideDoors))
+	mux.Handle("GET "+page.GuidePath+"/{name}", s.Errors.Handle(s.guide))
+	mux.Handle("POST "+page.GuidePath+"/{name}", s.Page(s.Form(identity.Owner, s.makeGuideKey)))
+	mux.Handle("GET "+searchPath, s.Page(s.searchGuide))
+	mux.Handle("GET "+searchPath+"/{file}", s.Errors.Handle(serveIndex))
 	mux.Handle("GET "+links.SDKPath+"{$}", s.Page(s.sdks))
 	mux.Handle("GET "+links.SDKPath+"{file}", s.packages(links.SDKPath, sdk.Packages))
 	mux.Handle("GET "+links.GoProxyPath+"{path...}", s.Errors.Handle(s.goProxy))
