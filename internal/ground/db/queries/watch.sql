@@ -35,4 +35,4 @@ SELECT frame, name, blob_key, sha256, size_bytes FROM frame_output WHERE job_id 
 -- name: FrameOutputsSince :many
 -- The outputs of frames that were accepted after seq, up to last.
 SELECT o.frame, o.name, o.sha256, o.size_bytes FROM frame f JOIN frame_output o ON o.job_id = f.job_id AND o.frame = f.frame
-WHERE f.job_id = @job_id AND f.seq > @seq AND f.seq <= @last ORDER BY o.frame, o.number;
+WHERE f.seq > @seq AND f.seq <= @last AND f.job_id = @job_id ORDER BY o.frame, o.number;

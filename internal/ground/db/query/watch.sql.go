@@ -121,13 +121,13 @@ func (q *Queries) FrameOutputGet(ctx context.Context, arg FrameOutputGetParams) 
 
 const frameOutputsSince = `-- name: FrameOutputsSince :many
 SELECT o.frame, o.name, o.sha256, o.size_bytes FROM frame f JOIN frame_output o ON o.job_id = f.job_id AND o.frame = f.frame
-WHERE f.job_id = $1 AND f.seq > $2 AND f.seq <= $3 ORDER BY o.frame, o.number
+WHERE f.seq > $1 AND f.seq <= $2 AND f.job_id = $3 ORDER BY o.frame, o.number
 `
 
 type FrameOutputsSinceParams struct {
-	JobID string
 	Seq   int64
 	Last  int64
+	JobID string
 }
 
 type FrameOutputsSinceRow struct {
@@ -139,7 +139,7 @@ type FrameOutputsSinceRow struct {
 
 // The outputs of frames that were accepted after seq, up to last.
 func (q *Queries) FrameOutputsSince(ctx context.Context, arg FrameOutputsSinceParams) ([]FrameOutputsSinceRow, error) {
-	rows, err := q.db.QueryContext(ctx, frameOutputsSince, arg.JobID, arg.Seq, arg.Last)
+	rows, err := q.db.QueryContext(ctx, frameOutputsSince, arg.Seq, arg.Last, arg.JobID)
 	if err != nil {
 		return nil, err
 	}
