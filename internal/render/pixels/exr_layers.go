@@ -57,9 +57,9 @@ func ValuesAt(r io.Reader, layer string, x, y int) (values []Value, err error) {
 	return values, err
 }
 
-// openView opens an OpenEXR picture of which there are views. Error: also ErrUnsupported.
+// openView opens an OpenEXR picture that can be shown. Errors: ErrUnsupported, those of openEXR.
 func openView(r io.Reader) (*exrFile, error) {
-	in := bufio.NewReader(r)
+	in := bufio.NewReader(r) // the same, if r is one
 	if head, err := in.Peek(len(exrMagic)); err != nil || [4]byte(head) != exrMagic {
 		return nil, ErrUnsupported
 	}

@@ -9,10 +9,11 @@ import (
 
 // exrThumbnail scales an OpenEXR picture while it is read.
 func exrThumbnail(in *bufio.Reader, side int) (*image.RGBA, error) {
-	f, rgb, err := openColours(in)
+	f, err := openView(in)
 	if err != nil {
 		return nil, err
 	}
+	rgb := f.layers()[0].shown("")
 	if 3*f.chunkBytes() > thumbnailMost {
 		return nil, fmt.Errorf("an OpenEXR chunk has %d bytes: %w", f.chunkBytes(), ErrTooLarge)
 	}
@@ -24,18 +25,6 @@ func exrThumbnail(in *bufio.Reader, side int) (*image.RGBA, error) {
 		return nil, err
 	}
 	return s.picture(onScreen), nil
-}
-
-// openColours opens an OpenEXR picture for its red, green and blue. Error: ErrUnsupported,
-// those of openEXR.
-func openColours(in *bufio.Reader) (f *exrFile, rgb []exrChannel, err error) {
-	if f, err = openEXR(in); err != nil {
-		return nil, nil, err
-	}
-	if rgb = newEXRDetector(f).rgb; f.compression >= exrDWAA || rgb == nil {
-		return nil, nil, fmt.Errorf("OpenEXR of another compression, or without colours: %w", ErrUnsupported)
-	}
-	return f, rgb, nil
 }
 
 // light returns a value, times a gain, as light, 0 to 1: a screen shows no more. What is no

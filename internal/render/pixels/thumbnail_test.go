@@ -372,20 +372,35 @@ func TestWhatNeedsMoreMemoryHasNoThumbnail(t *testing.T) {
 		file []byte
 		want error
 	}{
-		"an interlaced PNG":       {resized(2, 1, 4096), pixels.ErrTooLarge},
-		"a PNG of one row":        {resized(6, 0, 1<<28), pixels.ErrTooLarge},
-		"an 8K JPEG":              {jpegOf(0xc0, 7680), pixels.ErrTooLarge},
-		"a progressive JPEG":      {jpegOf(0xc2, 3000), pixels.ErrTooLarge},
-		"OpenEXR of runs":         {wide, pixels.ErrTooLarge},
-		"OpenEXR in tiles":        {tiled, pixels.ErrUnsupported},
-		"OpenEXR in DWAA":         {pixelstest.EXRHeader(9, 9, "Y", pixelstest.Half, 8), pixels.ErrUnsupported},
-		"OpenEXR without colours": {pixelstest.EXRHeader(9, 9, "Z", pixelstest.Half, 3), pixels.ErrUnsupported},
-		"a GIF":                   {[]byte("GIF89a and so on, for a while longer"), pixels.ErrUnsupported},
+		"an interlaced PNG":  {resized(2, 1, 4096), pixels.ErrTooLarge},
+		"a PNG of one row":   {resized(6, 0, 1<<28), pixels.ErrTooLarge},
+		"an 8K JPEG":         {jpegOf(0xc0, 7680), pixels.ErrTooLarge},
+		"a progressive JPEG": {jpegOf(0xc2, 3000), pixels.ErrTooLarge},
+		"OpenEXR of runs":    {wide, pixels.ErrTooLarge},
+		"OpenEXR in tiles":   {tiled, pixels.ErrUnsupported},
+		"OpenEXR in DWAA":    {pixelstest.EXRHeader(9, 9, "Y", pixelstest.Half, 8), pixels.ErrUnsupported},
+		"a GIF":              {[]byte("GIF89a and so on, for a while longer"), pixels.ErrUnsupported},
 	} {
 		if _, err := pixels.Thumbnail(bytes.NewReader(c.file), 480); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
+}
+
+// A pass of distances is grey.
+func TestOpenEXRWithoutColoursHasAThumbnail(t *testing.T) {
+	t.Parallel()
+	e := exrFile{width: 4, height: 3, values: pixelstest.Float, channels: []string{"Z"}, value: func(_, x, _ int) float32 { return float32(x) / 4 }}
+	var file bytes.Buffer
+	if err := e.write(t, &file); err != nil {
+		t.Fatal(err)
+	}
+	got, err := pixels.Thumbnail(&file, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grey := func(x, _ int) rgb { return rgb{float64(x) / 4, float64(x) / 4, float64(x) / 4} }
+	wantThumbnail(t, got, 4, 3, 4, grey, srgb)
 }
 
 // FuzzThumbnail holds any bytes to a picture or an error.
