@@ -220,7 +220,7 @@ func TestAPersonWithoutScriptGetsFromAFileToAJob(t *testing.T) {
 		p.open("/console/wallet").want(t, http.StatusOK, "$4.96", "$0.04", "Reserved for a job", "−$0.04", "up to $0.30 a day", "Spent today: $0.04")
 		p.submit(begun.path+"/cancel").want(t, http.StatusOK, "cancelled", "not charged", "Render again")
 		p.open("/console/wallet").want(t, http.StatusOK, "$5.00", "Given back by a job", ">demo.blend</a>")
-		ledger := p.open("/console/wallet/ledger.csv").want(t, http.StatusOK, "transaction_id,created_at,kind,job_id,amount_cents,available_after_cents,currency,amount,filename", ",release,", ",4,500,USD,0.04,demo.blend", ",reserve,", ",4,496,USD,-0.04,demo.blend", ",credit,,500,500,USD,5.00,\n")
+		ledger := p.open("/console/wallet/ledger.csv").want(t, http.StatusOK, "transaction_id,created_at,kind,job_id,amount_cents,available_after_cents,currency,amount,filename", ",release,", ",4,500,USD,0.04,demo.blend", ",reserve,", ",4,496,USD,-0.04,demo.blend", ",credit,,500,500,USD,5.00,,operator,,,\n")
 		if kind := ledger.header.Get("Content-Type"); kind != "text/csv; charset=utf-8" {
 			t.Errorf("the ledger is %s", kind)
 		}

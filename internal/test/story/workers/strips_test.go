@@ -5,6 +5,8 @@ import (
 	"context"
 	"image"
 	"log/slog"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,7 +17,9 @@ import (
 	"svc.example/internal/render/pixels"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/story"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/synthetic"
+	"svc.example/internal/work/worker"
 )
 
 // stillOf orders one frame that is known to take long, when so many workers are idle, and returns
@@ -69,6 +73,36 @@ func TestOneStillIsRenderedByAllIdleWorkers(t *testing.T) {
 	})
 }
 
+// firstStrip tells when its worker has got a strip.
+type firstStrip struct {
+	worker.Farm
+	once  sync.Once
+	taken chan struct{}
+}
+
+func (f *firstStrip) Lease(ctx context.Context, req farmapi.LeaseRequest) (farmapi.LeaseReply, error) {
+	got, err := f.Farm.Lease(ctx, req)
+	if err == nil && slices.ContainsFunc(got.Leases, func(l farmapi.Lease) bool { return l.Strip != nil }) {
+		f.once.Do(func() { close(f.taken) })
+	}
+	return got, err
+}
+
+// later asks for work when another worker has some.
+type later struct {
+	worker.Farm
+	after <-chan struct{}
+}
+
+func (f *later) Lease(ctx context.Context, req farmapi.LeaseRequest) (farmapi.LeaseReply, error) {
+	select {
+	case <-f.after:
+		return f.Farm.Lease(ctx, req)
+	case <-ctx.Done():
+		return farmapi.LeaseReply{}, ctx.Err()
+	}
+}
+
 func TestAStripThatDiffersFromItsNeighboursIsRenderedByOthers(t *testing.T) {
 	story.Each(t, func(t *testing.T, config app.Config) {
 		var log story.Logged
@@ -76,9 +110,12 @@ func TestAStripThatDiffersFromItsNeighboursIsRenderedByOthers(t *testing.T) {
 		config.AllowSynthetic, config.SplitAbove = true, new(100*time.Millisecond)
 		svc := story.Start(t, config)
 		c := svc.Caller(story.Credit)
-		svc.Worker(synthetic.Renderer{FrameTime: 600 * time.Millisecond, Faults: map[synthetic.Fault]float64{synthetic.Wrong: 1}})
-		for range 3 { // so slow that each has one of the four strips, and the fourth is left
-			svc.Worker(synthetic.Renderer{FrameTime: 6 * time.Second})
+		lies := make(chan struct{})
+		svc.Worker(synthetic.Renderer{FrameTime: 600 * time.Millisecond, Faults: map[synthetic.Fault]float64{synthetic.Wrong: 1}}, func(c *worker.Config) {
+			c.Farm = &firstStrip{Farm: c.Farm, taken: lies}
+		})
+		for range 3 { // they ask for strips when the other one has one
+			svc.Worker(synthetic.Renderer{FrameTime: 600 * time.Millisecond}, func(c *worker.Config) { c.Farm = &later{c.Farm, lies} })
 		}
 		job, strips := stillOf(t, svc, c, 4)
 		if len(strips) != 4 {
