@@ -13,7 +13,7 @@ import (
 
 var (
 	// codeOf finds fenced blocks and code within a line.
-	codeOf = regexp.MustCompile("(?s)\n```[a-z]*\n(.*?)\n```|`([^`\n]+)`")
+	codeOf = regexp.MustCompile("(?s)\n```[^\n]*\n(.*?)\n```|`([^`\n]+)`")
 	// commandOf finds a call of svc, where a command begins: its words up to the end of it.
 	commandOf = regexp.MustCompile(`(?m)(?:^ *(?:\d+\. )?|[;|&(] ?|-- |exec |sudo )(?:\./|/usr/(?:local/)?bin/)?svc((?: +[^\s|;&#<>()"'` + "`" + `]+| +"[^"\n]*"| +'[^'\n]*')+)`)
 	wordOf    = regexp.MustCompile(`^[a-z][a-z-]*$`)

@@ -51,7 +51,8 @@ func nginxOf(t *testing.T, addresses []string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, block, _ := strings.Cut(string(page), "```nginx\n")
+	_, block, _ := strings.Cut(string(page), "```nginx")
+	_, block, _ = strings.Cut(block, "\n")
 	block, _, found := strings.Cut(block, "```")
 	server := regexp.MustCompile(`(?m)^    server \S+( max_fails=0);\n`)
 	options := server.FindStringSubmatch(block)

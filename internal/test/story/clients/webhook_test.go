@@ -33,7 +33,8 @@ func snippet(t *testing.T, language string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, found := strings.Cut(string(text), "```"+language+"\n")
+	_, rest, found := strings.Cut(string(text), "```"+language+" ")
+	_, rest, _ = strings.Cut(rest, "\n")
 	program, _, ends := strings.Cut(rest, "\n```")
 	if !found || !ends {
 		t.Fatalf("docs/webhook-receivers.md shows no %s", language)
