@@ -35,7 +35,7 @@ build: ## Build ./svc
 	@scripts/step build "building svc" go build -v -trimpath -buildvcs=$(BUILDVCS) -o svc ./cmd/svc
 
 # What every run of the tests needs; nothing is installed twice.
-TEST_NEEDS = @scripts/install-tools postgres chromium xvfb outside sandbox shells python pdf promtool && scripts/install-npm && scripts/install-stripe-mock
+TEST_NEEDS = @scripts/install-tools postgres chromium xvfb outside sandbox shells python pdf promtool units && scripts/install-npm && scripts/install-stripe-mock
 # The longest packages first: the others then run at the same time.
 TESTS      = scripts/step modules "fetching the Go modules of the tests" go list -deps -test ./... >/dev/null && go build -buildvcs=false -o .tools/testrun ./scripts/testrun && scripts/with-blender scripts/with-postgres scripts/with-s3 testrun
 PACKAGES   = ./cmd/svc ./internal/test/story/... ./...
