@@ -56,8 +56,8 @@ func TestOneStillIsRenderedByAllIdleWorkers(t *testing.T) {
 		config.AllowSynthetic, config.SplitAbove = true, new(100*time.Millisecond)
 		svc := story.Start(t, config)
 		c := svc.Caller(story.Credit)
-		for range 3 {
-			svc.Worker(synthetic.Renderer{FrameTime: 600 * time.Millisecond})
+		for range 3 { // so slow that each has asked before the first one is done
+			svc.Worker(synthetic.Renderer{FrameTime: 6 * time.Second})
 		}
 		job, strips := stillOf(t, svc, c, 3)
 		by := map[string]bool{}
@@ -111,10 +111,10 @@ func TestAStripThatDiffersFromItsNeighboursIsRenderedByOthers(t *testing.T) {
 		svc := story.Start(t, config)
 		c := svc.Caller(story.Credit)
 		lies := make(chan struct{})
-		svc.Worker(synthetic.Renderer{FrameTime: 600 * time.Millisecond, Faults: map[synthetic.Fault]float64{synthetic.Wrong: 1}}, func(c *worker.Config) {
+		svc.Worker(synthetic.Renderer{FrameTime: 6 * time.Second, Faults: map[synthetic.Fault]float64{synthetic.Wrong: 1}}, func(c *worker.Config) {
 			c.Farm = &firstStrip{Farm: c.Farm, taken: lies}
 		})
-		for range 3 { // they ask for strips when the other one has one
+		for range 3 { // they ask for strips when the other one has one, and have taken the rest before it is done
 			svc.Worker(synthetic.Renderer{FrameTime: 600 * time.Millisecond}, func(c *worker.Config) { c.Farm = &later{c.Farm, lies} })
 		}
 		job, strips := stillOf(t, svc, c, 4)
