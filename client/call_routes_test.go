@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -19,7 +20,7 @@ func TestUploadsAndOtherRoutesAreAskedOnceWhereTheyChange(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		lock.Lock()
 		defer lock.Unlock()
-		asked = append(asked, r.Method+" "+r.URL.Path)
+		asked = append(asked, strings.TrimSpace(r.Method+" "+r.URL.Path+" "+r.Header.Get("Idempotency-Key")))
 		w.WriteHeader(http.StatusBadGateway)
 	}))
 	defer s.Close()
@@ -34,12 +35,13 @@ func TestUploadsAndOtherRoutesAreAskedOnceWhereTheyChange(t *testing.T) {
 			func(ctx context.Context) error { return c.DeleteUpload(ctx, "UPL-1") },
 			func(ctx context.Context) error { return c.Call(ctx, "PUT", "/v1/any", 1, nil) },
 			func(ctx context.Context) error { return c.Call(ctx, "POST", "/v1/any", nil, nil) },
+			func(ctx context.Context) error { return c.CallOnce(ctx, "K1", "POST", "/v1/once", nil, nil) },
 		} {
 			if call(t.Context()) == nil {
 				t.Error("a call succeeds")
 			}
 		}
-		want := []string{"GET " + uploads + "UPL-1", "GET " + uploads + "UPL-1", "DELETE " + uploads + "UPL-1", "PUT /v1/any", "PUT /v1/any", "POST /v1/any"}
+		want := []string{"GET " + uploads + "UPL-1", "GET " + uploads + "UPL-1", "DELETE " + uploads + "UPL-1", "PUT /v1/any", "PUT /v1/any", "POST /v1/any", "POST /v1/once K1", "POST /v1/once K1"}
 		if !slices.Equal(asked, want) {
 			t.Errorf("%s asks %v", key, asked)
 		}

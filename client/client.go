@@ -208,7 +208,17 @@ func (c *Client) post(ctx context.Context, path string, value, answer any) error
 // Call asks any other route that speaks JSON: it sends value unless that is nil, and reads the
 // answer into answer. It is repeated after failures that pass, but a POST, PATCH or DELETE is not.
 func (c *Client) Call(ctx context.Context, method, path string, value, answer any) error {
-	x := call{method: method, path: path, once: method != http.MethodGet && method != http.MethodHead && method != http.MethodPut}
+	once := method != http.MethodGet && method != http.MethodHead && method != http.MethodPut
+	return c.callAny(ctx, call{method: method, path: path, once: once}, value, answer)
+}
+
+// CallOnce is Call for a route that takes an Idempotency-Key: with it the service carries repeated
+// requests out once, so every method is repeated after failures that pass.
+func (c *Client) CallOnce(ctx context.Context, key, method, path string, value, answer any) error {
+	return c.callAny(ctx, call{method: method, path: path, key: key}, value, answer)
+}
+
+func (c *Client) callAny(ctx context.Context, x call, value, answer any) error {
 	if value != nil {
 		body, err := jsonBody(value)
 		if err != nil {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"svc.example/client"
 	"svc.example/cmd/svc/profile"
@@ -34,9 +33,6 @@ type call struct {
 	key          string // its Idempotency-Key; "" for none
 }
 
-// moveTimeout is how long a request that moves money may take.
-const moveTimeout = time.Minute
-
 // ask sends a call and decodes its answer. Error: wrong usage without a key.
 func (s served) ask(ctx context.Context, c call, answer any) error {
 	secret := os.Getenv(keyVariable)
@@ -46,28 +42,14 @@ func (s served) ask(ctx context.Context, c call, answer any) error {
 	if err := profile.CheckServer(s.Server); err != nil {
 		return err
 	}
-	var options []client.Option
-	if c.key != "" {
-		options = append(options, client.WithHTTPClient(&http.Client{
-			Transport: keyed{c.key}, Timeout: moveTimeout,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		}))
-	}
-	service, err := client.New(s.Server, secret, options...)
+	service, err := client.New(s.Server, secret)
 	if err != nil {
 		return err
 	}
+	if c.key != "" {
+		return service.CallOnce(ctx, c.key, c.method, c.path, c.body, answer)
+	}
 	return service.Call(ctx, c.method, c.path, c.body, answer)
-}
-
-// keyed adds an Idempotency-Key to requests.
-type keyed struct{ key string }
-
-// RoundTrip implements http.RoundTripper.
-func (k keyed) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("Idempotency-Key", k.key)
-	return http.DefaultTransport.RoundTrip(r)
 }
 
 // viewFlags are common to the commands that read the store, or ask a service.

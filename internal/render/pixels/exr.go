@@ -239,9 +239,18 @@ func (f *exrFile) memory() int64 {
 }
 
 // chunks reads all chunks and the end of the file. stored takes each as it is, with its
-// head; rows takes each row of it, top to bottom, with its place in the picture. The table
-// of offsets is skipped: the chunks of such a file follow each other.
+// head; rows takes each row of it, top to bottom, with its place in the picture.
 func (f *exrFile) chunks(stored io.Writer, rows func(y int, row []byte)) error {
+	if err := f.walk(stored, func(int) (func(int, []byte), bool) { return rows, true }); err != nil {
+		return err
+	}
+	return atEnd(f.in)
+}
+
+// walk reads chunk after chunk as they lie in the file. of is asked before each, by its first row:
+// what takes its rows, nil to pass over them, and whether any more are wanted. The table of offsets is
+// skipped: the chunks of such a file follow each other.
+func (f *exrFile) walk(stored io.Writer, of func(first int) (rows func(y int, row []byte), on bool)) error {
 	count := (f.height + f.perChunk - 1) / f.perChunk
 	if _, err := io.CopyN(io.Discard, f.in, 8*int64(count)); err != nil {
 		return fmt.Errorf("read the OpenEXR offsets: %w", noEOF(err))
@@ -251,11 +260,15 @@ func (f *exrFile) chunks(stored io.Writer, rows func(y int, row []byte)) error {
 		if f.upwards {
 			at = count - 1 - i
 		}
+		rows, on := of(at * f.perChunk)
+		if !on {
+			return nil
+		}
 		if err := f.chunk(at*f.perChunk, stored, rows); err != nil {
 			return fmt.Errorf("read OpenEXR chunk %d of %d: %w", i+1, count, noEOF(err))
 		}
 	}
-	return atEnd(f.in)
+	return nil
 }
 
 // chunk reads the chunk that must begin at row y.

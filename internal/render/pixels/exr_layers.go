@@ -150,30 +150,16 @@ func (l exrLayer) shown(channel string) []exrChannel {
 
 // row reads one row of the picture, and no chunk that follows its own.
 func (f *exrFile) row(y int, take func(row []byte)) error {
-	count := (f.height + f.perChunk - 1) / f.perChunk
-	if _, err := io.CopyN(io.Discard, f.in, 8*int64(count)); err != nil {
-		return fmt.Errorf("read the OpenEXR offsets: %w", noEOF(err))
-	}
-	wanted := y / f.perChunk
-	for i := range count {
-		at := i
-		if f.upwards {
-			at = count - 1 - i
+	done := false
+	return f.walk(io.Discard, func(first int) (func(int, []byte), bool) {
+		if done || y < first || y >= first+f.perChunk {
+			return nil, !done
 		}
-		var rows func(int, []byte)
-		if at == wanted {
-			rows = func(n int, row []byte) {
-				if n == y {
-					take(row)
-				}
+		done = true
+		return func(n int, row []byte) {
+			if n == y {
+				take(row)
 			}
-		}
-		if err := f.chunk(at*f.perChunk, io.Discard, rows); err != nil {
-			return fmt.Errorf("read OpenEXR chunk %d of %d: %w", i+1, count, noEOF(err))
-		}
-		if at == wanted {
-			break
-		}
-	}
-	return nil
+		}, true
+	})
 }

@@ -81,25 +81,20 @@ func (e *EXR) Split(row []byte) iter.Seq2[string, []byte] {
 // is cut or damaged, or that has bytes after the picture.
 func (e *EXR) Rows(from, to int, row func(y int, values []byte) error) error {
 	f := e.file
-	count := (f.height + f.perChunk - 1) / f.perChunk
-	if _, err := io.CopyN(io.Discard, f.in, 8*int64(count)); err != nil {
-		return fmt.Errorf("read the OpenEXR offsets: %w", noEOF(err))
-	}
 	var failed error
 	take := func(y int, values []byte) {
 		if y >= from && y < to && failed == nil {
 			failed = row(y, values)
 		}
 	}
-	for i := range count {
-		first, wanted := i*f.perChunk, take
+	err := f.walk(io.Discard, func(first int) (func(int, []byte), bool) {
 		if first >= to || first+f.perChunk <= from {
-			wanted = nil
+			return nil, failed == nil
 		}
-		err := f.chunk(first, io.Discard, wanted)
-		if err = errors.Join(err, failed); err != nil {
-			return fmt.Errorf("read OpenEXR chunk %d of %d: %w", i+1, count, noEOF(err))
-		}
+		return take, failed == nil
+	})
+	if err = errors.Join(err, failed); err != nil {
+		return err
 	}
 	return atEnd(f.in)
 }

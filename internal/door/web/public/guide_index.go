@@ -36,12 +36,16 @@ type indexedPage struct {
 	Door     string           `json:"d"`
 	Lead     string           `json:"e"`
 	Sections []indexedSection `json:"s"`
+
+	words []string // of the title
 }
 
 type indexedSection struct {
 	ID      string `json:"i"`
 	Heading string `json:"h"`
 	Excerpt string `json:"e,omitempty"`
+
+	words []string // of the heading
 }
 
 const (
@@ -97,7 +101,7 @@ var indexed = sync.OnceValues(func() (*guideIndex, page.File) {
 // add puts a page into the index.
 func (x *guideIndex) add(g guide) {
 	number := len(x.Pages)
-	p := indexedPage{Name: g.Name, Title: g.Title, Door: g.Door, Sections: []indexedSection{}}
+	p := indexedPage{Name: g.Name, Title: g.Title, Door: g.Door, Sections: []indexedSection{}, words: wordsOf(g.Title)}
 	root := markdown().Parser().Parse(text.NewReader(g.source))
 	words := map[string]bool{}
 	read := func(text string) {
@@ -113,7 +117,7 @@ func (x *guideIndex) add(g guide) {
 		if n.Kind() == ast.KindHeading {
 			id, _ := n.AttributeString("id")
 			name, _ := id.([]byte)
-			p.Sections = append(p.Sections, indexedSection{ID: string(name), Heading: plain})
+			p.Sections = append(p.Sections, indexedSection{ID: string(name), Heading: plain, words: wordsOf(plain)})
 			continue
 		}
 		if !printedLong[g.Name] {

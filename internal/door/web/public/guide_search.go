@@ -53,9 +53,9 @@ func (x *guideIndex) search(query string) []guideHit {
 	for number, p := range x.Pages {
 		rank, complete := 0, true
 		for i, word := range words {
-			best := max(worth(p.Title, word, inTitle, startsTitle), texts[i][number])
+			best := max(worth(p.words, word, inTitle, startsTitle), texts[i][number])
 			for _, s := range p.Sections {
-				best = max(best, worth(s.Heading, word, inHeading, startsHeading))
+				best = max(best, worth(s.words, word, inHeading, startsHeading))
 			}
 			if best == 0 && slices.Contains(common, word) {
 				best = isCommon
@@ -78,15 +78,15 @@ func (x *guideIndex) search(query string) []guideHit {
 // words, unless the title has as many.
 func (p indexedPage) hit(words []string) guideHit {
 	h := guideHit{Path: page.GuidePath + "/" + p.Name, Title: p.Title, Door: p.Door, Excerpt: p.Lead}
-	count := func(text string) (n int) {
+	count := func(of []string) (n int) {
 		for _, word := range words {
-			n += worth(text, word, 2, 1)
+			n += worth(of, word, 2, 1)
 		}
 		return n
 	}
-	most := count(p.Title)
+	most := count(p.words)
 	for _, s := range p.Sections {
-		if n := count(s.Heading); n > most {
+		if n := count(s.words); n > most {
 			most = n
 			h.Path, h.Heading, h.Excerpt = page.GuidePath+"/"+p.Name+"#"+s.ID, s.Heading, cmp.Or(s.Excerpt, p.Lead)
 		}
@@ -94,9 +94,9 @@ func (p indexedPage) hit(words []string) guideHit {
 	return h
 }
 
-// worth is what a word counts in a title or a heading.
-func worth(text, word string, whole, start int) (best int) {
-	for _, w := range wordsOf(text) {
+// worth is what a word counts in a title or a heading with these words.
+func worth(words []string, word string, whole, start int) (best int) {
+	for _, w := range words {
 		switch {
 		case w == word:
 			return whole
