@@ -81,9 +81,9 @@ func (s *server) renders(api huma.API) {
 	parts := frameParts("frame_start", "frame_end", "frame_step", "frame_count")
 	parts["frame_step"].Description, parts["frame_step"].Minimum, parts["frame_step"].Maximum = "Each frame is rendered: 1.", new(1.0), new(1.0)
 	maps.Copy(parts, settingParts())
-	parts["renderer"], parts[maxPriceField] = rendererPart(), maxPricePart()
+	parts["renderer"], parts[maxPriceField], parts[tagsField] = rendererPart(), maxPricePart(), &huma.Schema{Type: huma.TypeString, Description: "As in JSON, with commas between them."}
 	members := settingParts()
-	members[maxPriceField] = maxPricePart()
+	members[maxPriceField], members[tagsField] = maxPricePart(), tagsMember()
 	members["upload_id"] = &huma.Schema{Type: huma.TypeString, Description: "From inspect or POST /uploads."}
 	api.OpenAPI().Paths[create.Path].Post.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 		"multipart/form-data": fileForm(parts),
@@ -149,12 +149,13 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 	out = &objectOutput{}
 	var target webhook.Target
 	var most *int64
+	var tags []string
 	// hold reserves the price and makes the job. It runs inside the transaction
 	// that locks the quote, which therefore cannot expire in between.
 	hold := func(tx *db.Tx, q quote.Quote) (job.Object, error) {
 		o, err := s.Jobs.Hold(ctx, tx, job.StartRequest{
 			Principal: operation.Caller(ctx), UploadID: q.UploadID, QuoteID: q.QuoteID, Flow: job.FlowPublicV1,
-			MaxPriceCents: most, Webhook: target,
+			MaxPriceCents: most, Webhook: target, Tags: tags,
 		}, q)
 		return o.Through(s.Links, links.RendersPath), err
 	}
@@ -167,7 +168,7 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 		if err != nil {
 			return nil, err
 		}
-		most = asked.MaxPriceCents
+		most, tags = asked.MaxPriceCents, asked.Tags
 		if target, err = s.target(ctx, asked.OrderSettings); err != nil {
 			return nil, err
 		}
@@ -183,7 +184,7 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 		})
 		return out, err
 	}
-	f, err := s.readForm(ctx, in, group.sha256(), []string{"frame_start", "frame_end", "frame_step", "frame_count", maxPriceField}, append(settingNames(), "renderer"))
+	f, err := s.readForm(ctx, in, group.sha256(), []string{"frame_start", "frame_end", "frame_step", "frame_count", maxPriceField}, append(settingNames(), "renderer", tagsField))
 	if err != nil {
 		return nil, err
 	}
@@ -196,6 +197,9 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 		return nil, err
 	}
 	if target, err = s.target(ctx, settings); err != nil {
+		return nil, err
+	}
+	if tags, err = f.tags(); err != nil {
 		return nil, err
 	}
 	if step := f.numbers["frame_step"]; step != nil && *step != 1 {
@@ -227,6 +231,7 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 type renderRequest struct {
 	UploadID      string
 	MaxPriceCents *int64
+	Tags          []string // nil where none came
 	OrderSettings
 }
 
@@ -241,7 +246,7 @@ func maxPricePart() *huma.Schema {
 // uploadOf reads the JSON form of POST /renders. It does huma's work by hand,
 // because a route of huma takes one kind of body: unknown members are named,
 // wrong types refused. Errors: body_too_large, body_truncated, invalid_request, those of
-// readSettings.
+// readSettings and takeTags.
 func uploadOf(r *http.Request) (asked renderRequest, err error) {
 	text, err := io.ReadAll(io.LimitReader(r.Body, contract.MaxJSONBodyBytes+1))
 	if err != nil {
@@ -261,6 +266,9 @@ func uploadOf(r *http.Request) (asked renderRequest, err error) {
 		}
 		asked.MaxPriceCents = new(int64(number))
 		delete(members, maxPriceField)
+	}
+	if asked.Tags, err = takeTags(members); err != nil {
+		return asked, err
 	}
 	known := append(settingNames(), "upload_id")
 	for name, value := range members {

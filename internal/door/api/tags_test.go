@@ -55,6 +55,49 @@ func TestJobsAreTaggedAndFoundByTheirTags(t *testing.T) {
 	})
 }
 
+// TestRendersAreTaggedWhenTheyAreMade in both forms of POST /renders.
+func TestRendersAreTaggedWhenTheyAreMade(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *service) {
+		form := func(tags string) answer {
+			return s.call("POST", "/v1/renders", s.account, s.form(map[string]string{"tags": tags}, "scene.blend", demo.Scene()))
+		}
+		ofUpload := func(id, more string) answer {
+			return s.call("POST", "/v1/renders", s.account, jsonBody(`{"upload_id":"`+id+`"`+more+`}`))
+		}
+		inspected := func() string {
+			return s.call("POST", "/v1/uploads", s.account, s.form(nil, "scene.blend", demo.Scene())).text("upload_id")
+		}
+		want := func(name string, a answer, tags ...any) {
+			t.Helper()
+			if got, _ := a.body["tags"].([]any); a.status != 200 || !slices.Equal(got, tags) {
+				t.Errorf("%s: %d, tags %q, want %q", name, a.status, got, tags)
+			}
+		}
+		first := form(" Hero, client A,hero,")
+		want("form", first, "client a", "hero")
+		want("empty field", form(""))
+		want("JSON", ofUpload(inspected(), `,"tags":["B","a"]`), "a", "b")
+		want("no member", ofUpload(inspected(), ""))
+		s.call("POST", "/v1/renders/"+first.text("job_id")+"/cancel", s.account, body{})
+		again := s.call("POST", "/v1/renders/"+first.text("job_id")+"/rerender", s.account, jsonBody(`{"frames":"1"}`))
+		want("rerender", ofUpload(again.text("upload_id"), ""), "client a", "hero")
+
+		id := inspected()
+		for _, wrong := range []string{`["a,b"]`, `[""]`, `[1]`, `["a",1]`, `null`, `"hero"`, `{"0":"hero"}`, `["` + strings.Repeat("a", 33) + `"]`, `["1","2","3","4","5","6","7","8","9","10","11"]`, `["\u202ea"]`} {
+			if a := ofUpload(id, `,"tags":`+wrong); a.status != 400 || a.code() != fault.InvalidRequest {
+				t.Errorf("%s: %d %s", wrong, a.status, a.code())
+			}
+		}
+		for _, wrong := range []string{strings.Repeat("a", 33), "1,2,3,4,5,6,7,8,9,10,11", "a\u200bb"} {
+			if a := form(wrong); a.status != 400 || a.code() != fault.InvalidRequest {
+				t.Errorf("%q in a form: %d %s", wrong, a.status, a.code())
+			}
+		}
+		want("after the refusals", ofUpload(id, `,"tags":["last"]`), "last")
+	})
+}
+
 // findsTagged looks for a job and a later one in all lists, by the tag that both have.
 func (s *service) findsTagged(id, again string) {
 	s.t.Helper()
