@@ -7,6 +7,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/render/settings"
 	"svc.example/internal/work/intake"
+	"svc.example/internal/work/job"
 	"svc.example/internal/work/quote"
 )
 
@@ -29,14 +30,16 @@ type quoteIn struct {
 	FrameEnd   frameNumber `json:"frame_end,omitempty" jsonschema:"Last frame."`
 	FrameStep  *frameStep  `json:"frame_step,omitempty" jsonschema:"Step; 1 when left out."`
 	JobID      jobID       `json:"job_id,omitempty" jsonschema:"An ended job."`
-	Frames     string      `json:"frames,omitempty" jsonschema:"Such as 3,7-9."`
+	Frames     string      `json:"frames,omitempty"`
 	Reuse      bool        `json:"reuse,omitempty" jsonschema:"Reuse unchanged frames, free."`
+	// MaxPriceCents refuses a dearer price before there is a quote of it.
+	MaxPriceCents *cents `json:"max_price_cents,omitempty" jsonschema:"Refuse a dearer price."`
 	settings.Settings
 }
 
 // quote handles svc_quote. It reserves nothing. Errors: invalid_request, upload_not_found,
-// invalid_frame_range, frame_range_too_large, invalid_settings, and those of
-// intake.Intake.Rerender.
+// invalid_frame_range, frame_range_too_large, invalid_settings, price_above_max,
+// and those of intake.Intake.Rerender.
 func (s *server) quote(ctx context.Context, in quoteIn) (inspected, error) {
 	var choice quote.Choice
 	if in.UploadID != "" {
@@ -51,8 +54,10 @@ func (s *server) quote(ctx context.Context, in quoteIn) (inspected, error) {
 	}
 	var i intake.Inspection
 	err = s.DB.Write(ctx, func(tx *db.Tx) (err error) {
-		i, err = lock(ctx, tx)
-		return err
+		if i, err = lock(ctx, tx); err != nil {
+			return err
+		}
+		return job.WithinMax(i.Quote.PriceCents, (*int64)(in.MaxPriceCents))
 	})
 	if err != nil {
 		return inspected{}, err

@@ -148,6 +148,8 @@ func nextAfterRefusal(code fault.Code, retryable bool, tool toolName, sent argum
 		return again(inspectTool, "upload_id")
 	case fault.FrameRangeTooLarge, fault.InvalidFrameRange:
 		return again(tool, "upload_id", "job_id", "file_url") // with other frames
+	case fault.PriceAboveMax:
+		return again(quoteTool, "upload_id", "job_id", "max_price_cents") // for fewer frames
 	case fault.InsufficientFunds, fault.SpendLimitReached:
 		return again(walletTool)
 	case fault.PriceNotAccepted, fault.LegalRequired:

@@ -38,3 +38,31 @@ func TestFramesOfAnEndedJobArePricedAgainByTools(t *testing.T) {
 		}
 	})
 }
+
+// TestAQuoteAboveAMaximumIsRefusedBeforeThereIsOne: a person who allows so many cents is not
+// asked about a dearer price, and what is refused leads to a quote of fewer frames.
+func TestAQuoteAboveAMaximumIsRefusedBeforeThereIsOne(t *testing.T) {
+	eachRendering(t, func(t *testing.T, svc *service) {
+		c := svc.client(svc.agent)
+		upload := svc.scene().UploadID
+		ask := func(name string, id any, frames string, most any) answer {
+			return c.call("svc_quote", map[string]any{name: id, "frames": frames, "max_price_cents": most})
+		}
+		newest := func() any { return c.call("svc_inspect", map[string]any{"upload_id": upload}).at("quote.quote_id") }
+		before := newest()
+		refused := ask("upload_id", upload, "1-3,10-20x5", 5)
+		refused.wantRefusal("price_above_max")
+		refused.want("error.detail.price_cents", 6)
+		refused.want("next_tool", "svc_quote")
+		refused.want("next_arguments", map[string]any{"upload_id": upload, "max_price_cents": 5.0})
+		ask("upload_id", upload, "1", 0).wantRefusal("price_above_max")
+		ask("upload_id", upload, "1", -1).wantRefusal("invalid_request")
+		if after := newest(); after != before {
+			t.Errorf("a refused price left the quote %v", after)
+		}
+		ask("upload_id", upload, "1-3,10-20x5", 6).want("quote.frame_list", "1-3,10-20:5")
+		job := c.tellAll(upload)[2].at("job_id")
+		ask("job_id", job, "2,4", 1).wantRefusal("price_above_max")
+		ask("job_id", job, "2,4", 2).want("quote.price_cents", 2)
+	})
+}

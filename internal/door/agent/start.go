@@ -31,8 +31,8 @@ type startIn struct {
 	UploadID        uploadID `json:"upload_id" jsonschema:"From svc_inspect."`
 	QuoteID         quoteID  `json:"quote_id" jsonschema:"From svc_inspect or svc_quote; its price is what is spent."`
 	LegalAcceptance legal    `json:"legal_acceptance" jsonschema:"Accepts the terms, for whoever pays."`
-	WebhookURL      *address `json:"webhook_url,omitempty" jsonschema:"Where a signed event is sent when the job ends."`
-	MaxPriceCents   *cents   `json:"max_price_cents,omitempty" jsonschema:"Refuse to start when the quote is dearer than this, in cents."`
+	WebhookURL      *address `json:"webhook_url,omitempty" jsonschema:"Gets a signed event when the job ends."`
+	MaxPriceCents   *cents   `json:"max_price_cents,omitempty" jsonschema:"Refuse a dearer quote."`
 	Tags            []string `json:"tags,omitempty" jsonschema:"At most 10 labels."`
 }
 

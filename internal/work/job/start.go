@@ -155,9 +155,8 @@ func (j *Jobs) create(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Qu
 	if err := q.Startable(); err != nil {
 		return "", "", err
 	}
-	if r.MaxPriceCents != nil && q.PriceCents > *r.MaxPriceCents {
-		return "", "", fault.New(fault.PriceAboveMax, "The quote is %s, but max_price_cents allows at most %s.", wallet.Money(q.PriceCents), wallet.Money(*r.MaxPriceCents)).
-			With(map[string]int64{"price_cents": q.PriceCents, "max_price_cents": *r.MaxPriceCents})
+	if err := WithinMax(q.PriceCents, r.MaxPriceCents); err != nil {
+		return "", "", err
 	}
 	// The key's row is locked from here on, so that two starts by one key cannot both
 	// use up what is left of its limit.
@@ -377,4 +376,14 @@ func spendLimit(ctx context.Context, tx *db.Tx, who identity.Principal) (limit i
 // starts off, and nothing was spent (decisions 11).
 func notAccepting() error {
 	return fault.New(fault.NotAcceptingJobs, "The service is not accepting new jobs at the moment.").After(time.Minute)
+}
+
+// WithinMax refuses a price above the most that a caller allows; nil allows any. Errors:
+// price_above_max.
+func WithinMax(priceCents int64, most *int64) error {
+	if most == nil || priceCents <= *most {
+		return nil
+	}
+	return fault.New(fault.PriceAboveMax, "The quote is %s, but max_price_cents allows at most %s.", wallet.Money(priceCents), wallet.Money(*most)).
+		With(map[string]int64{"price_cents": priceCents, "max_price_cents": *most})
 }
