@@ -170,6 +170,33 @@ light.ies = text
 material.node_tree.links.new(light.outputs[0], nodes["Principled BSDF"].inputs["Roughness"])
 save("text_nodes")
 
+# Shaders in Open Shading Language that include, read and write files, as a text, as a file, and
+# as what would be its compiled form.
+scene = base()
+scene.cycles.shading_system = True
+text = bpy.data.texts.new("hostile.osl")
+text.from_string("""
+#include "%(target)s/secret"
+shader hostile(output float Value = 0)
+{
+    fprintf("%(target)s/hostile", "written\\n");
+    fprintf("/hostile", "written\\n");
+    Value = dict_find("%(target)s/secret", "/") + (float) texture("%(target)s/secret", u, v);
+    printf("hostile: %%f\\n", Value);
+}
+""" % {"target": TARGET})
+material = bpy.data.materials.new("shader")
+material.use_nodes = True
+cube().data.materials.clear()
+cube().data.materials.append(material)
+nodes = material.node_tree.nodes
+nodes.new("ShaderNodeScript").script = text
+for path in ("//hostile.osl", os.path.join(TARGET, "secret"), "/proc/self/environ"):
+    node = nodes.new("ShaderNodeScript")
+    node.mode = "EXTERNAL"
+    node.filepath, node.bytecode, node.bytecode_hash = path, text.as_string(), "0" * 32
+save("osl_nodes")
+
 # Two drivers that wait for each other, without a line of Python.
 base()
 for index, other in ((0, "location.y"), (1, "location.x")):

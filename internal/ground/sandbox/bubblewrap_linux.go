@@ -36,11 +36,34 @@ func devices(root string) (nodes []string) {
 	return nodes
 }
 
-// system returns all paths of the machine that any sandboxed program may read.
-// Landlock needs /proc in the list; bubblewrap mounts one of its own.
+// system returns all paths of the machine that any sandboxed program may read, without those
+// of /proc.
 func system() []string {
-	all := append(append([]string{}, systemFolders[:]...), systemFiles[:]...)
-	return append(all, "/proc")
+	return append(append([]string{}, systemFolders[:]...), systemFiles[:]...)
+}
+
+// ownName is what our own program is called inside, where its first process names it in its
+// command line.
+const ownName = "/svc/sandbox"
+
+// named returns the names inside of paths.
+func (s *Sandbox) named(c Command, paths []string) []string {
+	if s.bwrap == "" {
+		return paths
+	}
+	inside := make([]string, len(paths))
+	for i, path := range paths {
+		inside[i] = c.inside(path)
+	}
+	return inside
+}
+
+// inside returns the name inside of a path.
+func (c Command) inside(path string) string {
+	if name, ok := c.Inside[path]; ok {
+		return name
+	}
+	return path
 }
 
 // privateTmp bounds the sandbox's own /tmp, in bytes. It lies in memory; without a
@@ -89,11 +112,12 @@ func (s *Sandbox) bubblewrap(c Command, h *handshake) []string {
 			args = append(args, "--dev-bind", node, node)
 		}
 	}
-	for _, path := range append(read, s.self[0]) {
-		args = append(args, "--ro-bind-try", path, path)
+	for _, path := range read {
+		args = append(args, "--ro-bind-try", path, c.inside(path))
 	}
+	args = append(args, "--ro-bind", s.self[0], ownName)
 	for _, path := range c.Write {
-		args = append(args, "--bind-try", path, path)
+		args = append(args, "--bind-try", path, c.inside(path))
 	}
 	args = append(args, "--remount-ro", "/", "--chdir", c.Dir, "--info-fd", strconv.Itoa(h.infoFD))
 	if h.ready != nil {

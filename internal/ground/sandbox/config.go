@@ -53,9 +53,12 @@ type Command struct {
 	Env  []string // all of its environment
 	Dir  string   // its current folder
 	// Read and Write are absolute paths that it may read, or read and write, in
-	// addition to the system's. They are the same inside. Paths that do not exist
-	// are left out.
+	// addition to the system's. Paths that do not exist are left out.
 	Read, Write []string
+	// Inside are the names that paths of Read and Write have for the program, where they are
+	// others than here; Path, Args, Env and Dir use them. The names of our folders are none of its
+	// business. It is left out where Sandbox.HasRoot is false.
+	Inside map[string]string
 	// Root is a folder of the caller's own that is the root inside, read-only; "" for an empty
 	// one. It serves one program: bubblewrap makes its mount points in it. What is put, also
 	// later, into a folder that it has at the start is seen there, unless another path lies

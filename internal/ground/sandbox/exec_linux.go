@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"syscall"
 
-	"github.com/landlock-lsm/go-landlock/landlock"
-	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
 )
 
@@ -25,7 +23,7 @@ type order struct {
 	Limits  Limits   `json:"limits"`
 	ByGroup bool     `json:"by_group"` // memory and tasks are limited by a control group
 	Wait    int      `json:"wait"`     // a descriptor to read one byte of first; 0: none
-	Threads bool     `json:"threads"`  // the program may name its threads
+	GPU     bool     `json:"gpu"`      // the program may read all of /proc, and name its threads
 }
 
 // Exec is the inner half: it applies landlock and the limits to this process and
@@ -99,55 +97,6 @@ func await(fd int) error {
 		return fmt.Errorf("wait for the control group: %w", err)
 	}
 	return nil
-}
-
-// landlock allows the order's folders and files, and no network or signals to
-// anything outside. BestEffort uses what older kernels support.
-func (o order) landlock() error {
-	rules := []landlock.Rule{
-		landlock.RODirs(present(o.Read, true)...), landlock.ROFiles(present(o.Read, false)...),
-		landlock.RWDirs(append(present(o.Write, true), "/dev")...).WithIoctlDev(),
-	}
-	if o.Threads {
-		if err := keepThreads(); err != nil {
-			return err
-		}
-		rules = append(rules, landlock.PathAccess(ll.AccessFSWriteFile|ll.AccessFSTruncate, threads))
-	}
-	return landlock.V9.BestEffort().Restrict(rules...)
-}
-
-// threads holds the names of a program's own threads. NVIDIA's driver, from version 570 on,
-// writes them when it starts, and finds no GPU if it cannot. The rest of /proc stays
-// read-only: without bubblewrap all processes share it.
-const threads = "/proc/self/task"
-
-// keepThreads leaves the program a descriptor of that folder. A landlock rule lasts as long
-// as the kernel keeps its inode, and the kernel may drop an inode of /proc at any time
-// unless it is open.
-func keepThreads() error {
-	_, err := unix.Open(threads, unix.O_PATH|unix.O_DIRECTORY, 0)
-	return os.NewSyscallError("open "+threads, err)
-}
-
-// present keeps the folders, or the other files, of those paths that exist. A path
-// that does not exist would make landlock fail.
-func present(paths []string, folders bool) (there []string) {
-	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil && info.IsDir() == folders {
-			there = append(there, path)
-		}
-	}
-	return there
-}
-
-// landlockABI returns the kernel's version of landlock, 0 where it has none.
-func landlockABI() int {
-	version, err := ll.LandlockGetABIVersion()
-	if err != nil {
-		return 0
-	}
-	return version
 }
 
 // printObservation is the inner half of a trial: it prints what is in force around this

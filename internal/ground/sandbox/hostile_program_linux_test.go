@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -32,6 +35,8 @@ func act(args []string) int {
 		fmt.Print(string(text))
 	case "list":
 		_, err = os.ReadDir(args[1])
+	case "search":
+		search()
 	case "write":
 		if err = os.WriteFile(args[1], []byte("written"), 0o600); err == nil {
 			fmt.Print("written")
@@ -86,6 +91,49 @@ func act(args []string) int {
 		return 1
 	}
 	return 0
+}
+
+// search reads all that it can of /proc, its environment and where it is, and prints what names
+// one of the words in descriptor 3.
+func search() {
+	secret, _ := io.ReadAll(os.NewFile(3, "words"))
+	words := strings.Fields(string(secret))
+	said := func(where, text string) {
+		for _, word := range words {
+			if strings.Contains(text, word) {
+				fmt.Printf("%s names %s\n", where, word)
+			}
+		}
+	}
+	said("the environment", strings.Join(os.Environ(), "\n"))
+	here, _ := os.Getwd()
+	said("the current folder", here)
+	read := 0
+	look := func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return nil // what cannot be read tells nothing
+		}
+		if to, err := os.Readlink(path); err == nil {
+			said(path, to)
+		}
+		if file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0); err == nil && entry.Type().IsRegular() {
+			text, _ := io.ReadAll(io.LimitReader(file, 1<<20))
+			said(path, string(text))
+			read += min(len(text), 1)
+			_ = file.Close()
+		}
+		return nil
+	}
+	// Not every folder may be listed, so these are named.
+	for _, folder := range []string{"/proc", "/proc/self", "/proc/1", "/proc/self/task", "/proc/thread-self", fmt.Sprintf("/proc/self/task/%d", unix.Gettid())} {
+		_ = filepath.WalkDir(folder, look)
+		for _, name := range []string{"mountinfo", "mounts", "mountstats", "maps", "smaps", "cmdline", "environ", "cgroup", "status", "limits", "stat", "statm", "auxv", "exe", "cwd", "root"} {
+			if info, err := os.Lstat(filepath.Join(folder, name)); err == nil {
+				_ = look(filepath.Join(folder, name), fs.FileInfoToDirEntry(info), nil)
+			}
+		}
+	}
+	fmt.Printf("%t", len(words) > 0 && read > 5)
 }
 
 // shell becomes a shell.

@@ -24,7 +24,7 @@ func TestNothingRunsDuringAPause(t *testing.T) {
 	if err := errors.Join(err1, err2, err3); err != nil {
 		t.Fatal(err)
 	}
-	p, err := box.Start(sandbox.Command{Path: path, Args: []string{"act", "breed"}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin"}, Output: w, Pass: []*os.File{line}})
+	p, err := box.Start(sandbox.Command{Path: path, Read: []string{path}, Args: []string{"act", "breed"}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin"}, Output: w, Pass: []*os.File{line}})
 	_, _ = w.Close(), line.Close()
 	if err != nil {
 		t.Fatal(err)

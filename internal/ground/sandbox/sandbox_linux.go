@@ -107,7 +107,8 @@ func (s *Sandbox) try(ctx context.Context) (seen Observation, err error) {
 		return seen, fmt.Errorf("open a pipe: %w", err)
 	}
 	defer r.Close()
-	p, err := s.Start(Command{Path: s.self[0], Args: append(s.self[1:len(s.self):len(s.self)], observeArg), Output: w, Env: []string{"LC_ALL=C"}, Dir: "/"})
+	self := s.own()
+	p, err := s.Start(Command{Path: self[0], Args: append(self[1:], observeArg), Output: w, Env: []string{"LC_ALL=C"}, Dir: "/"})
 	_ = w.Close()
 	if err != nil {
 		return seen, err

@@ -37,6 +37,8 @@ func refused() []uint32 {
 		unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_MOVE_MOUNT, unix.SYS_MOUNT_SETATTR,
 		unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_OPEN_TREE, unix.SYS_OPEN_TREE_ATTR,
 		unix.SYS_UNSHARE, unix.SYS_SETNS,
+		// What is mounted, with the folders of the machine that it comes from.
+		unix.SYS_STATMOUNT, unix.SYS_LISTMOUNT,
 		// Files by a number, past the path that the rules are about.
 		unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_FANOTIFY_INIT,
 		// The machine itself.

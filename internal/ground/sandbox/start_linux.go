@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -66,6 +67,9 @@ func (s *Sandbox) Start(c Command) (*Process, error) {
 		if g, err = s.groups.make(s.limits); err != nil {
 			return nil, err
 		}
+	}
+	if s.bwrap != "" {
+		c.Dir = "/" // bubblewrap goes to its folder once that is there
 	}
 	p, err := begin(cmd, c)
 	if err != nil {
@@ -155,21 +159,19 @@ func (p *Process) settle(h *handshake) error {
 // program with the order, and then the program, each without the layers that do not
 // work here.
 func (s *Sandbox) wrap(c Command, h *handshake) (name string, args []string, err error) {
-	read := append(append(system(), c.Read...), s.self[0])
-	write := append(c.Write[:len(c.Write):len(c.Write)], "/tmp")
-	if s.bwrap == "" {
-		write = c.Write // here /tmp is shared
-	} else {
+	self := s.own()
+	read, write := append(append(system(), s.named(c, c.Read)...), self[0]), s.named(c, c.Write)
+	if s.bwrap != "" { // otherwise /tmp is shared
 		own, err := rootFolders(c.Root)
 		if err != nil {
 			return "", nil, err
 		}
-		read = append(read, own...)
+		read, write = append(read, own...), append(write, "/tmp")
 	}
 	if c.GPU {
 		read = append(read, gpuSystem...)
 	}
-	o := order{Read: read, Write: write, Limits: s.limits, ByGroup: s.groups != nil, Threads: c.GPU}
+	o := order{Read: read, Write: write, Limits: s.limits, ByGroup: s.groups != nil, GPU: c.GPU}
 	if s.bwrap == "" && s.groups != nil {
 		o.Wait = h.readyFD
 	}
@@ -181,7 +183,7 @@ func (s *Sandbox) wrap(c Command, h *handshake) (name string, args []string, err
 	if err != nil {
 		return "", nil, err
 	}
-	inner := append(append(append(s.self[:len(s.self):len(s.self)], strconv.Itoa(orderFD)), c.Path), c.Args...)
+	inner := append(append(append(self, strconv.Itoa(orderFD)), c.Path), c.Args...)
 	if s.bwrap == "" {
 		return inner[0], inner[1:], nil
 	}
@@ -190,6 +192,15 @@ func (s *Sandbox) wrap(c Command, h *handshake) (name string, args []string, err
 		return "", nil, err
 	}
 	return s.bwrap, append([]string{"--args", strconv.Itoa(argsFD), "--"}, inner...), nil
+}
+
+// own returns the command of our own program, by its name inside.
+func (s *Sandbox) own() []string {
+	own := slices.Clone(s.self)
+	if s.bwrap != "" {
+		own[0] = ownName
+	}
+	return own
 }
 
 // PID returns the program's process id, as this process sees it. While bubblewrap

@@ -1,10 +1,13 @@
 package blender_test
 
 import (
+	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -72,6 +75,77 @@ func TestPythonThatRunsGetsNoMorePythonToRun(t *testing.T) {
 		if !strings.HasPrefix(how, "refused: PermissionError") {
 			t.Errorf("%s: %s", deed, how)
 		}
+	}
+}
+
+// searches reads what it can of /proc, of its environment and of Blender, and prints what has one
+// of the words in it, which the command line may not hold in plain.
+const searches = `
+WORDS = [bytes.fromhex(word) for word in %q.split()]
+names, read = [], 0
+def search(where, text):
+    for word in WORDS:
+        if word in text:
+            names.append("%%s: %%r" %% (where, word))
+def look(path):
+    global read
+    try:
+        search(path, os.fsencode(os.readlink(path)))
+    except OSError:
+        pass
+    try:
+        with open(path, "rb", 0) as file:
+            os.set_blocking(file.fileno(), False)
+            text = file.read(1 << 20)
+    except OSError:
+        return
+    read += 1
+    search(path, text or b"")
+
+def attack(self, command, render=Driver.render):
+    search("environment", repr(os.environ).encode())
+    search("settings", json.dumps(self.settings).encode())
+    search("here", os.getcwd().encode())
+    search("program", bpy.app.binary_path.encode())
+    search("file", bpy.data.filepath.encode())
+    for process in ("", "/self", "/1", "/thread-self"):
+        for name in ("mountinfo", "mounts", "mountstats", "cmdline", "environ", "maps", "smaps", "cgroup", "status", "stat", "limits", "exe", "cwd", "root"):
+            look("/proc" + process + "/" + name)
+    for folder, _, files in os.walk("/proc"):
+        if folder.count("/") < 6:
+            for name in files:
+                if name not in ("kmsg", "kcore", "kpagecount", "kpageflags", "pagemap", "mem"):
+                    look(folder + "/" + name)
+    print("hostile: " + json.dumps({"names": names, "read": read}), flush=True)
+    render(self, command)
+
+Driver.render = attack
+`
+
+// TestBlenderIsToldNoFolderOfTheMachine, in anything that code in it can read.
+func TestBlenderIsToldNoFolderOfTheMachine(t *testing.T) {
+	t.Setenv("PATH", t.TempDir()+":"+os.Getenv("PATH"))
+	program, err := os.Executable() // the one that puts on the sandbox
+	if err != nil {
+		t.Fatal(err)
+	}
+	var words []string
+	for _, word := range []string{t.Name(), filepath.Dir(program)} {
+		words = append(words, hex.EncodeToString([]byte(word)))
+	}
+	p, _ := open(t, "plain", blender.Options{}.Attacked(fmt.Sprintf(searches, strings.Join(words, " ")))) // its folders have the test's name
+	f := render(t, p, 1)
+	_, line, _ := strings.Cut(f.Log, "hostile: ")
+	var said struct {
+		Names []string `json:"names"`
+		Read  int      `json:"read"`
+	}
+	if err := json.NewDecoder(strings.NewReader(line)).Decode(&said); err != nil || said.Read < 5 || len(said.Names) > 0 {
+		t.Errorf("%d files read, %v; %v", said.Read, said.Names, err)
+	}
+	picture, err := os.ReadFile(f.Path)
+	if err != nil || bytes.Contains(picture, []byte(t.Name())) {
+		t.Errorf("the picture names the folder, or %v", err)
 	}
 }
 

@@ -114,7 +114,7 @@ func TestHostileFileHarmsNothing(t *testing.T) {
 
 func (e *enemy) withoutEffect(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"register_script", "python_driver", "endless_driver", "driver_loop", "file_output", "freestyle", "freestyle_layer", "freestyle_keyed", "freestyle_line_set", "freestyle_layer_name", "text_nodes"} {
+	for _, name := range []string{"register_script", "python_driver", "endless_driver", "driver_loop", "file_output", "freestyle", "freestyle_layer", "freestyle_keyed", "freestyle_line_set", "freestyle_layer_name", "text_nodes", "osl_nodes"} {
 		p := start(t, blender.Options{Sandbox: tight(t)})
 		opened, err := p.Open(t.Context(), blender.SingleFile(e.file(name)))
 		if err != nil {

@@ -65,7 +65,7 @@ func (p *Process) launch() error {
 		}
 	}
 	settings, err := json.Marshal(map[string]any{
-		"out": p.out(), "device": p.opts.Device, "denoise": p.opts.Denoise, "uncompressed": p.opts.Uncompressed, "whole": p.opts.Whole,
+		"out": p.inside(p.out()), "device": p.opts.Device, "denoise": p.opts.Denoise, "uncompressed": p.opts.Uncompressed, "whole": p.opts.Whole,
 	})
 	if err != nil {
 		return fmt.Errorf("write Blender's settings: %w", err)
@@ -74,7 +74,7 @@ func (p *Process) launch() error {
 	if err != nil {
 		return fmt.Errorf("find Blender %s: %w", p.opts.Path, err)
 	}
-	return p.startPiped(p.command(program, filepath.Join(p.in(), driverName), string(settings)))
+	return p.startPiped(p.command(program, p.inside(filepath.Join(p.in(), driverName)), string(settings)))
 }
 
 // writeDriver writes the driver, with what a test has it do first.
@@ -94,34 +94,67 @@ func (p *Process) writeDriver() error {
 // command returns the command line of Blender in its sandbox. Factory settings and
 // disabled autoexec keep the machine's and the file's scripts from running. It may
 // read its own program's folder and write only its home, its pictures and, as a
-// maker, the kernels.
+// maker, the kernels. Those have the same names inside on every machine.
 func (p *Process) command(program, script, settings string) sandbox.Command {
+	installed, home := filepath.Dir(program), p.inside(p.home())
 	c := sandbox.Command{
 		Path: program,
 		Args: []string{"--background", "--factory-startup", "--disable-autoexec", "-noaudio", "--threads", strconv.Itoa(p.opts.Threads),
 			// Blender evaluates its arguments in order, so these come before the
 			// script.
 			"--python-exit-code", strconv.Itoa(pythonExit), "--python", script, "--", settings},
-		Dir: p.home(), Env: environment(p.home(), p.opts.Card), CPUs: p.opts.CPUs,
-		Read:  append(libraries(), filepath.Dir(program), p.in()),
-		Write: []string{p.home(), p.out()},
-		Root:  p.root(),
-		GPU:   p.opts.Device == GPU,
+		Dir: home, Env: environment(home, p.opts.Card), CPUs: p.opts.CPUs,
+		Read:   append(libraries(), installed, p.in()),
+		Write:  []string{p.home(), p.out()},
+		Inside: map[string]string{},
+		Root:   p.root(),
+		GPU:    p.opts.Device == GPU,
+	}
+	if p.root() != "" {
+		for _, folder := range []string{p.home(), p.in(), p.out()} {
+			c.Inside[folder] = p.inside(folder)
+		}
+		if !strings.HasPrefix(installed, "/usr/") { // which is there as a whole
+			c.Inside[installed] = ownFolder + "blender"
+			c.Path = filepath.Join(c.Inside[installed], filepath.Base(program))
+		}
 	}
 	if p.placed != "" {
-		c.Env = append(c.Env, "OCIO="+p.config())
+		c.Env = append(c.Env, "OCIO="+p.inside(p.config()))
 	}
 	if c.GPU {
 		c.Read = append(c.Read, toolkits()...)
 	}
-	switch kernels := p.opts.Kernels; {
-	case kernels == "":
-	case p.opts.MakeKernels:
-		c.Env, c.Write = append(c.Env, kernelCaches(kernels)...), append(c.Write, kernels)
-	default:
-		c.Env, c.Read = append(c.Env, kernelCaches(kernels)...), append(c.Read, kernels)
+	if p.root() != "" {
+		c.Env = append(c.Env, "PATH="+programs(c.Read)) // the last one counts
+	}
+	if kernels := p.opts.Kernels; kernels != "" {
+		c.Env, c.Inside[kernels] = append(c.Env, kernelCaches(p.inside(kernels))...), p.inside(kernels)
+		if p.opts.MakeKernels {
+			c.Write = append(c.Write, kernels)
+		} else {
+			c.Read = append(c.Read, kernels)
+		}
 	}
 	return c
+}
+
+// ownFolder holds what we give Blender, in a sandbox that has a root. No project has files there
+// (alias.Roots).
+const ownFolder = "/svc/"
+
+// inside returns the name that Blender knows a path by: of our folders, or below one.
+func (p *Process) inside(path string) string {
+	if p.root() == "" {
+		return path
+	}
+	if path == p.opts.Kernels {
+		return ownFolder + "kernels"
+	}
+	if below, ok := strings.CutPrefix(path, p.dir+"/"); ok {
+		return ownFolder + below
+	}
+	return path
 }
 
 // kernelCaches returns the variables that make the CUDA and OptiX drivers, AMD's
@@ -207,6 +240,17 @@ func (p *Process) supervise(noise, replies *os.File) {
 		_, _ = noise.Close(), replies.Close()
 		close(p.done)
 	}()
+}
+
+// programs returns the folders of our PATH that are there in the sandbox: the system's, and those
+// in the folders that are given.
+func programs(given []string) string {
+	folders := slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(dir string) bool {
+		return !slices.ContainsFunc(append([]string{"/usr", "/bin", "/sbin"}, given...), func(folder string) bool {
+			return strings.HasPrefix(filepath.Clean(dir)+"/", folder+"/")
+		})
+	})
+	return strings.Join(folders, string(filepath.ListSeparator))
 }
 
 // closeAll closes pipes whose contents are not needed.

@@ -32,7 +32,7 @@ type movieOrder struct {
 // encodes no movies; and those of Render.
 func (p *Process) Movie(ctx context.Context, m Movie) (path string, err error) {
 	folder := filepath.Join(p.in(), "movie")
-	order := movieOrder{Command: "movie", Folder: folder, FPS: m.FPS, Width: m.Width, Height: m.Height}
+	order := movieOrder{Command: "movie", Folder: p.inside(folder), FPS: m.FPS, Width: m.Width, Height: m.Height}
 	for _, f := range m.Frames {
 		if f.Name != filepath.Base(f.Name) {
 			return "", fmt.Errorf("a picture is called %q", f.Name)

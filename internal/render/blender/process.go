@@ -120,7 +120,7 @@ func (p *Process) Open(ctx context.Context, in Input) (Opened, error) {
 	}
 	p.output.begin(nil)
 	var opened Opened
-	if err := p.call(ctx, command{Command: "open", File: inside, KeepData: p.opts.KeepData && in.Preview == nil, Preview: in.Preview, Shot: in.Shot, Plays: in.Plays, Scene: in.Scene, Settings: in.Settings.Picture(), Frames: in.Frames, Outputs: in.Outputs}, "opened", &opened); err != nil {
+	if err := p.call(ctx, command{Command: "open", File: p.inside(inside), KeepData: p.opts.KeepData && in.Preview == nil, Preview: in.Preview, Shot: in.Shot, Plays: in.Plays, Scene: in.Scene, Settings: in.Settings.Picture(), Frames: in.Frames, Outputs: in.Outputs}, "opened", &opened); err != nil {
 		return Opened{}, err
 	}
 	if in.Preview != nil {

@@ -70,5 +70,5 @@ func (p *Process) Finish(ctx context.Context, frame int, joined string) (Frame, 
 		return Frame{}, fmt.Errorf("give Blender the joined strips: %w", err)
 	}
 	defer os.Remove(inside)
-	return p.render(ctx, command{Command: "finish", Frame: &frame, File: inside}, nil)
+	return p.render(ctx, command{Command: "finish", Frame: &frame, File: p.inside(inside)}, nil)
 }
