@@ -3,11 +3,13 @@ package farm
 import (
 	"context"
 	"io"
+	"slices"
 	"time"
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/render/strips"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/framecheck"
@@ -20,12 +22,14 @@ import (
 const previewBytes = 8 << 20
 
 // previewReply writes a claimed preview as the wire has it: a job of one frame.
-func previewReply(w preview.Work) farmapi.LeaseReply {
+func (s *Server) previewReply(w preview.Work) farmapi.LeaseReply {
+	order := &farmapi.Preview{Side: contract.PreviewSide, Samples: contract.PreviewSamples, Seconds: contract.PreviewTime.Seconds()}
+	if w.Divisible {
+		order.BandsAbove = s.Cuts.LongerThan().Seconds()
+	}
 	return farmapi.LeaseReply{
-		OK: true,
-		Job: &farmapi.Job{JobID: w.PreviewID, InputSHA256: w.InputSHA256, Settings: w.Settings, Preview: &farmapi.Preview{
-			Side: contract.PreviewSide, Samples: contract.PreviewSamples, Seconds: contract.PreviewTime.Seconds(),
-		}},
+		OK:     true,
+		Job:    &farmapi.Job{JobID: w.PreviewID, InputSHA256: w.InputSHA256, Settings: w.Settings, Preview: order},
 		Leases: []farmapi.Lease{{LeaseID: w.Lease.ID, Attempt: int(w.Lease.Attempt), Frame: int(w.Lease.Item)}},
 	}
 }
@@ -47,7 +51,7 @@ func recheckReply(w recheck.Work) farmapi.LeaseReply {
 func (s *Server) claimAside(ctx context.Context, req farmapi.LeaseRequest) (reply farmapi.LeaseReply, ok bool, err error) {
 	if req.Previews {
 		if work, ok, err := s.Previews.Claim(ctx, req.WorkerID); err != nil || ok {
-			return previewReply(work), ok, err
+			return s.previewReply(work), ok, err
 		}
 		if work, ok, err := s.Board.ClaimReference(ctx, req.WorkerID); err != nil || ok {
 			return referenceReply(work), ok, err
@@ -72,6 +76,8 @@ func (s *Server) deliverPreview(ctx context.Context, meta farmapi.FrameResult, w
 		return fault.Field("body.meta.size_bytes", "must be 1 to %d for a preview", preview.MaxPictureBytes)
 	case meta.Full == nil:
 		return fault.Field("body.meta.full", "must describe a frame, for a preview")
+	case len(meta.Bands) > strips.MostBands || slices.ContainsFunc(meta.Bands, func(s float64) bool { return seconds(s) < 0 }):
+		return fault.Field("body.meta.bands", "must be at most %d times", strips.MostBands)
 	}
 	ref := lease.Ref{ID: meta.LeaseID, Holder: meta.WorkerID, Attempt: int64(meta.Attempt)}
 	if err := s.Previews.Admit(ctx, ref); err != nil {
@@ -93,7 +99,7 @@ func (s *Server) deliverPreview(ctx context.Context, meta farmapi.FrameResult, w
 			Device: meta.Device, Registered: worker.Device, Renderer: worker.Renderer,
 		},
 		Lease:   ref,
-		Content: content, SHA256: meta.SHA256, DeviceName: clip(meta.DeviceName), RenderTime: seconds(meta.RenderSeconds),
+		Content: content, SHA256: meta.SHA256, Bands: meta.Bands, DeviceName: clip(meta.DeviceName), RenderTime: seconds(meta.RenderSeconds),
 		Full: preview.FullFrame{
 			Width: full.Width, Height: full.Height, Samples: full.Samples, LeastSamples: full.LeastSamples, Sampling: seconds(full.SamplingSeconds),
 		},

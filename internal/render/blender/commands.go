@@ -15,9 +15,10 @@ import (
 	"svc.example/internal/render/settings"
 )
 
-// command is one line to the driver: "open", "play", "render", "divides", "strip" or "finish". keep_data,
+// command is one line to the driver: "open", "play", "render", "divides", "strip", "finish" or "bands". keep_data,
 // plays, scene, settings, outputs and frames belong to open, as preview and shot do; the two about loading belong
-// to render, strip and finish; rows to strip; file to open and finish; frame to all but open and divides.
+// to render, strip and finish; rows to strip; how many bands to bands; file to open and finish; frame to
+// all but open and divides.
 type command struct {
 	Command  string `json:"command"`
 	File     string `json:"file,omitempty"`
@@ -33,6 +34,7 @@ type command struct {
 	Preview *Preview `json:"preview,omitempty"`
 	Shot    *Shot    `json:"shot,omitempty"`
 	Rows    *[2]int  `json:"rows,omitempty"`
+	Bands   int      `json:"bands,omitempty"`
 	Frame   *int     `json:"frame,omitempty"`
 	Fresh   bool     `json:"fresh"`
 	Reload  bool     `json:"reload"` // load the file again first

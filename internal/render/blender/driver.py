@@ -1162,30 +1162,42 @@ class Driver:
         except strips.Unfit as unfit:
             raise Refusal("frame_check_failed", str(unfit))
 
+    def bands(self, command):
+        """Measures how long bands of equal height take of a preview that was just rendered, from
+        the top."""
+        scene, size, took = bpy.context.scene, whole_size(bpy.context.scene), []
+        height = strips.rows(scene, size)
+        count = min(command["bands"], height)
+        if self.undivided():
+            self.say(reply="bands", seconds=[])
+            return
+        with strips.Changes() as changes:
+            # Loading the scene for each band would hide what its rows take.
+            changes.set(scene.render, "use_persistent_data", True)
+            changes.set(scene.render, "filepath", os.path.join(bpy.app.tempdir, "band_"))
+            for i in range(-1, count):  # the first one loads the scene, and does not count
+                band = max(i, 0)
+                with strips.Changes() as cut:
+                    strips.cut(cut, scene, size, (band * height // count, (band + 1) * height // count))
+                    path, seconds = animate(scene, command["frame"])
+                    os.remove(path)
+                if i >= 0:
+                    took.append(seconds)
+        self.say(reply="bands", seconds=took)
+
     def picture(self, scene, number, check=None):
         """Renders a frame as the scene's settings are now, and replies that it is done unless
         check finds something."""
-        path = scene.render.frame_path(frame=number)
-        own = scene.frame_start, scene.frame_end, scene.frame_step
         self.say(reply="frame_started", frame=number)
-        begun = time.perf_counter()
         try:
-            # An animation of one frame is what "-f" renders. The end stays where
-            # it is, for it decides how many digits a burnt-in frame number has;
-            # a step past it leaves the one frame.
-            scene.frame_end = max(own[1], number)
-            scene.frame_start = number
-            scene.frame_step = scene.frame_end - number + 1
-            bpy.ops.render.render(animation=True)
+            path, seconds = animate(scene, number)
         except RuntimeError as error:
             if check is not None:
                 check(scene)
             raise render_refusal(str(error))
-        finally:
-            scene.frame_start, scene.frame_end, scene.frame_step = own
         if check is not None:
             check(scene)
-        self.rendered(scene, number, path, time.perf_counter() - begun)
+        self.rendered(scene, number, path, seconds)
 
     def rendered(self, scene, number, path, seconds):
         """Replies that a frame is done."""
@@ -1304,6 +1316,24 @@ class Driver:
             if self.attempt(run.ask, json.loads(line)):
                 return
         os._exit(0)  # nobody asks any more, and the animation has no end to return to
+
+
+def animate(scene, number):
+    """Renders one frame. Returns the path of its picture and the seconds that it took."""
+    path = scene.render.frame_path(frame=number)
+    own = scene.frame_start, scene.frame_end, scene.frame_step
+    begun = time.perf_counter()
+    try:
+        # An animation of one frame is what "-f" renders. The end stays where it is, for it
+        # decides how many digits a burnt-in frame number has; a step past it leaves the one
+        # frame.
+        scene.frame_end = max(own[1], number)
+        scene.frame_start = number
+        scene.frame_step = scene.frame_end - number + 1
+        bpy.ops.render.render(animation=True)
+    finally:
+        scene.frame_start, scene.frame_end, scene.frame_step = own
+    return path, time.perf_counter() - begun
 
 
 def defects_of(values, width, channels, linear):

@@ -1,6 +1,7 @@
 package blender_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -51,6 +52,25 @@ func TestAPreviewOfASmallSceneIsTheScene(t *testing.T) {
 	}
 	if want := (blender.Full{Width: 64, Height: 48, Samples: 4, LeastSamples: 4}); *opened.Full != want {
 		t.Errorf("a full frame is %+v, want %+v", opened.Full, want)
+	}
+}
+
+// TestTheBandsOfAPreviewAreMeasuredAndLeaveItAsItWas: a scene that may not be cut has none.
+func TestTheBandsOfAPreviewAreMeasuredAndLeaveItAsItWas(t *testing.T) {
+	t.Parallel()
+	p, _ := openSmall(t, "plain", blender.Preview{Side: 32, Samples: 2})
+	before := picture(t, render(t, p, 5).Path)
+	bands, err := p.Bands(t.Context(), 5, 6)
+	if err != nil || len(bands) != 6 || slices.Min(bands) <= 0 {
+		t.Fatalf("the bands took %v: %v", bands, err)
+	}
+	if after := picture(t, render(t, p, 5).Path); after != before {
+		t.Errorf("after its bands, the picture is %+v instead of %+v", after, before)
+	}
+	p, _ = openSmall(t, "tiles_timed", blender.Preview{Side: 32, Samples: 1})
+	render(t, p, 5)
+	if bands, err := p.Bands(t.Context(), 5, 6); err != nil || len(bands) != 0 {
+		t.Errorf("a scene that may not be cut has the bands %v: %v", bands, err)
 	}
 }
 

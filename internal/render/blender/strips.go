@@ -60,6 +60,21 @@ func (p *Process) Strip(ctx context.Context, frame, from, to int, progress func(
 	return f, err
 }
 
+// Bands measures how long each of so many bands of equal height takes, in seconds from the top,
+// for a preview whose picture was just rendered. There are fewer of a picture with fewer rows, and
+// none of a scene that may not be cut. Errors: those of Render.
+func (p *Process) Bands(ctx context.Context, frame, bands int) ([]float64, error) {
+	p.output.begin(nil)
+	var reply struct {
+		Seconds []float64 `json:"seconds"`
+	}
+	err := p.call(ctx, command{Command: "bands", Frame: &frame, Bands: bands}, "bands", &reply)
+	if err == nil && len(reply.Seconds) > bands {
+		return nil, fmt.Errorf("measure %d bands: Blender measured %d", bands, len(reply.Seconds))
+	}
+	return reply.Seconds, err
+}
+
 // Finish makes the picture of a frame from a file of its passes (strips.Join), with the scene's
 // compositor, colours and format: the picture that Render gives. Errors: those of Strip;
 // frame_check_failed for a file that is not of all view layers and passes of the scene, or of

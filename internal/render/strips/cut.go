@@ -30,6 +30,9 @@ const (
 	OverlapWide     = 64
 )
 
+// MostBands is how many bands of a preview are measured, to cut its frame by what they take.
+const MostBands = 16
+
 // Cut divides a picture into at most k strips that take equally long. cost says how long bands of
 // equal height take, from the top; without it, strips are equally high. fixed, in the unit of
 // cost, is what a band takes however little there is in it: it keeps strips of an empty sky from

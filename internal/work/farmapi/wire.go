@@ -194,6 +194,9 @@ type Preview struct {
 	Side    int     `json:"side"`    // pixels of the longer side at most
 	Samples int     `json:"samples"` // of a pixel at most
 	Seconds float64 `json:"seconds"` // to open the file and render
+	// BandsAbove is how many seconds a frame has to take, as the preview suggests, for the worker
+	// to measure bands too (FrameResult.Bands); 0 measures none.
+	BandsAbove float64 `json:"bands_above,omitempty"`
 }
 
 // Project lists the files of a job. A worker fetches it once for each job, because
@@ -317,6 +320,9 @@ type FrameResult struct {
 	Settings settings.Settings `json:"settings,omitzero"`
 	// Full is set for a free preview: what a frame takes that is not one.
 	Full *FullFrame `json:"full,omitempty"`
+	// Bands are how many seconds each of at most strips.MostBands bands of a free preview took,
+	// which are equally high, from the top; nil where that was not measured.
+	Bands []float64 `json:"bands,omitempty"`
 	// Staged is the key of StageReply, if the bytes were sent there and not
 	// with this call.
 	Staged string `json:"staged,omitempty"`

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"image/jpeg"
@@ -40,6 +41,9 @@ type Picture struct {
 	RenderTime time.Duration
 	DeviceName string
 	Full       FullFrame
+	// Bands are how many seconds each of at most strips.MostBands bands took, which are equally
+	// high, from the top; nil where that was not measured. Package split cuts frames by them.
+	Bands []float64
 }
 
 // Admit checks, before a byte of a picture is read, that its worker holds the claim. A
@@ -163,15 +167,28 @@ func accept(ctx context.Context, tx *db.Tx, got Picture, key string, jpg bytes.B
 		return false, err
 	}
 	tx.Announce(lease.Topic(Queue)) // its worker may take the next one
+	bands, err := encodeBands(got.Bands)
+	if err != nil {
+		return false, err
+	}
 	low, mean, high := got.Full.frameTime(got.Width, got.Height, got.RenderTime)
 	sum := sha256.Sum256(jpg.Bytes())
 	ready, err := tx.MarkPreviewReady(ctx, query.MarkPreviewReadyParams{
 		Now: tx.Now, Device: got.Device, DeviceName: got.DeviceName, BlobKey: key, Sha256: hex.EncodeToString(sum[:]), SizeBytes: int64(jpg.Len()),
 		Width: int64(got.Width), Height: int64(got.Height), Finding: finding, RenderUs: atLeastOne(got.RenderTime),
-		FrameLowUs: atLeastOne(low), FrameUs: atLeastOne(mean), FrameHighUs: atLeastOne(high), PreviewID: row.PreviewID,
+		FrameLowUs: atLeastOne(low), FrameUs: atLeastOne(mean), FrameHighUs: atLeastOne(high), Bands: bands, PreviewID: row.PreviewID,
 	})
 	_, err = previewRows.Changed(ctx, tx, ready, err)
 	return err == nil, err
+}
+
+// encodeBands is the text that a preview's row has of its bands; "" for none.
+func encodeBands(bands []float64) (string, error) {
+	if len(bands) == 0 {
+		return "", nil
+	}
+	text, err := json.Marshal(bands)
+	return string(text), err
 }
 
 // atLeastOne is a time in microseconds, of which 0 means that it is not known.

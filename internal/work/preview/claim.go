@@ -3,6 +3,7 @@ package preview
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -13,6 +14,7 @@ import (
 	"svc.example/internal/render/settings"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/framecheck"
+	"svc.example/internal/work/quote"
 )
 
 // Work is a preview for a worker to render.
@@ -21,6 +23,7 @@ type Work struct {
 	InputSHA256 string // of the upload's main file
 	Settings    settings.Settings
 	Lease       lease.Lease
+	Divisible   bool // its frames may be rendered in strips
 }
 
 // Claim leases the next preview to a worker for which no frame waits and that holds no
@@ -68,7 +71,11 @@ func (p *Previews) Claim(ctx context.Context, holder string) (w Work, ok bool, e
 		if err != nil {
 			return err
 		}
-		w, ok = Work{PreviewID: row.PreviewID, InputSHA256: upload.Sha256, Settings: chosen, Lease: leases[0]}, true
+		var scene quote.Scene
+		if err := json.Unmarshal([]byte(upload.Scene), &scene); err != nil {
+			return fmt.Errorf("read the scene of %s: %w", row.UploadID, err)
+		}
+		w, ok = Work{PreviewID: row.PreviewID, InputSHA256: upload.Sha256, Settings: chosen, Lease: leases[0], Divisible: scene.StripOverlap > 0}, true
 		return nil
 	})
 	if err != nil {

@@ -152,7 +152,8 @@ func delivery(t *testing.T, of preview.Work, content []byte) preview.Picture {
 			Device: "GPU", Registered: "GPU", Renderer: "blender",
 		},
 		Lease: of.Lease.Ref(), Content: content, SHA256: hex.EncodeToString(sum[:]), RenderTime: 2 * time.Second, DeviceName: "a GPU",
-		Full: preview.FullFrame{Width: 3 * seen.Width, Height: 3 * seen.Height, Samples: 128, LeastSamples: 64, Sampling: time.Second},
+		Bands: []float64{0.25, 1.5},
+		Full:  preview.FullFrame{Width: 3 * seen.Width, Height: 3 * seen.Height, Samples: 128, LeastSamples: 64, Sampling: time.Second},
 	}
 }
 
@@ -192,6 +193,13 @@ func TestAPreviewGoesFromItsOrderToItsPicture(t *testing.T) {
 		if e := v.Estimate; e == nil || e.FrameLow != 15.2 || e.FrameHigh != 55.5 || *e.TotalLow != 68.4 || *e.TotalHigh != 249.8 {
 			t.Errorf("the estimate is %+v", v.Estimate)
 		}
+		w.Read(t, func(ctx context.Context, tx *db.Tx) error {
+			row, err := tx.PreviewGet(ctx, v.PreviewID)
+			if err == nil && row.Bands != "[0.25,1.5]" {
+				t.Errorf("its bands are kept as %q", row.Bands)
+			}
+			return err
+		})
 		picture := w.image(*v.ImageURL)
 		if img, err := jpeg.Decode(bytes.NewReader(picture)); err != nil || img.Bounds().Dx() != 320 {
 			t.Errorf("the picture cannot be read: %v", err)

@@ -2,6 +2,7 @@ package split
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -120,9 +121,13 @@ func (c *Cuts) newCut(ctx context.Context, tx *db.Tx, record job.Record, p plan)
 		c.Log.Info("frame rendered whole: its workspace has too many bytes of strips", "job_id", record.JobID, "workspace_id", record.WorkspaceID, "bytes", stored)
 		return nil, nil
 	}
+	bands, err := c.bands(ctx, tx, record.JobID)
+	if err != nil {
+		return nil, err
+	}
 	for k := min(mostParts, int(idle)+1, p.scene.FrameHeight); k > 1; k-- {
 		if strips.Worthwhile(whole, fixed, c.Above/assumedTransfer, k) {
-			return strips.Cut(p.scene.FrameHeight, k, nil, 0), nil
+			return strips.Cut(p.scene.FrameHeight, k, bands, 0), nil
 		}
 	}
 	return nil, nil
@@ -159,6 +164,31 @@ func (c *Cuts) expected(ctx context.Context, tx *db.Tx, record job.Record) (whol
 		fixed = time.Duration((times.Load + times.Sync) * float64(time.Second))
 	}
 	return whole, fixed, nil
+}
+
+// bands is what the bands of a job's preview took; nil where none were measured, and strips are
+// equally high.
+func (c *Cuts) bands(ctx context.Context, tx *db.Tx, jobID string) (took []float64, err error) {
+	text, err := tx.StripBands(ctx, jobID)
+	if db.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the bands of previews of %s: %w", jobID, err)
+	}
+	if err := json.Unmarshal([]byte(text), &took); err != nil {
+		c.Log.Warn("the bands of a preview cannot be read; strips are equally high", "job_id", jobID, "error", err)
+		return nil, nil
+	}
+	return took, nil
+}
+
+// LongerThan is how long a frame must take to be cut; 0 cuts none.
+func (c *Cuts) LongerThan() time.Duration {
+	if c == nil {
+		return 0
+	}
+	return c.Above
 }
 
 // idleFor counts the workers that could render strips with a worker and that no frame waits for.

@@ -61,6 +61,11 @@ type MovieMaker interface {
 	Movie(ctx context.Context, m blender.Movie) (path string, err error)
 }
 
+// Measuring is a Session that measures the bands of a preview; blender.Process documents it.
+type Measuring interface {
+	Bands(ctx context.Context, frame, bands int) ([]float64, error)
+}
+
 // Blender is the Renderer that starts real Blender processes.
 type Blender struct {
 	Path    string           // see blender.Find

@@ -164,7 +164,7 @@ func (w *Worker) check(s renderedFrame) (farmapi.FrameResult, error) {
 		SizeBytes: in.n, Width: f.Width, Height: f.Height, RenderSeconds: f.Seconds,
 		Played: t.played, PlaySeconds: t.playTime.Seconds(),
 		Device: f.Device, DeviceName: f.DeviceName, BlenderVersion: info.Version, BlenderBuildHash: info.BuildHash,
-		Switched: s.switched, Log: f.Log, Full: fullFrame(s), Settings: s.job.job.Settings, Times: timesOf(t, f), Defects: defectsOf(f, picture),
+		Switched: s.switched, Log: f.Log, Full: fullFrame(s), Bands: s.job.bands, Settings: s.job.job.Settings, Times: timesOf(t, f), Defects: defectsOf(f, picture),
 		Joined: t.lease.Finish != nil, Outputs: outputs,
 	}, nil
 }

@@ -33,6 +33,7 @@ type openJob struct {
 	guard  guard          // whether data may be kept between its frames
 	last   *int           // the last frame that it rendered; nil before the first
 	used   time.Time      // when that was done
+	bands  []float64      // of a preview: see farmapi.FrameResult
 }
 
 // reaches reports whether the process can render a frame: if frames depend on earlier

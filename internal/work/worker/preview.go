@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"svc.example/internal/render/blender"
+	"svc.example/internal/render/strips"
 	"svc.example/internal/work/benchmark"
 	"svc.example/internal/work/benchmark/measure"
 	"svc.example/internal/work/farmapi"
@@ -101,8 +102,33 @@ func (l *slot) renderPreview(ctx, drainCtx context.Context, t *task) error {
 		return &blender.Error{Code: blender.FrameCheckFailed, Message: "Blender's picture is not where it should be", Log: f.Log}
 	}
 	l.log.Info("rendered between frames", "id", t.job.JobID, "frame", f.Number, "seconds", f.Seconds)
+	a.bands = l.measureBands(limited, a, f)
 	l.finish(drainCtx, renderedFrame{t, a, f, path, a.opened.Switched})
 	return nil
+}
+
+// measureBands returns what the bands of a preview take; nil where no frame is worth cutting, or
+// where they cannot be measured: the preview is good without them.
+func (l *slot) measureBands(ctx context.Context, a *openJob, f blender.Frame) []float64 {
+	order, full := a.job.Preview, a.opened.Full
+	measuring, ok := a.Session.(Measuring)
+	if !ok || order == nil || full == nil || order.BandsAbove <= 0 || f.Width*f.Height <= 0 {
+		return nil
+	}
+	pixels := float64(full.Width) * float64(full.Height) / float64(f.Width*f.Height)
+	samples := float64(full.Samples) / float64(max(1, min(full.Samples, order.Samples)))
+	if f.Seconds*pixels*samples <= order.BandsAbove {
+		return nil
+	}
+	// Together they take about as long as the picture did.
+	limited, cancel := context.WithTimeout(ctx, time.Duration(2*f.Seconds*float64(time.Second))+2*time.Second)
+	defer cancel()
+	bands, err := measuring.Bands(limited, f.Number, strips.MostBands)
+	if err != nil {
+		l.log.Warn("the bands of a preview could not be measured", "id", a.job.JobID, "error", err)
+		return nil
+	}
+	return bands
 }
 
 // referenceTime bounds a reference render: 8 samples, on the slowest processor.

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.example/internal/render/strips"
 	"svc.example/internal/test/await"
 	"svc.example/internal/work/farmapi"
 )
@@ -35,6 +36,40 @@ func TestAnIdleWorkerRendersPreviewsInProcessesOfTheirOwn(t *testing.T) {
 			t.Errorf("%d files were opened, %d of them for previews, %d processes are left", len(p.opens), p.previews, p.alive)
 		}
 	})
+}
+
+// TestBandsAreMeasuredOnlyForFramesThatMayBeCut: a frame of these previews is expected to take
+// 400 s, and a preview that takes too long to measure is delivered without bands.
+func TestBandsAreMeasuredOnlyForFramesThatMayBeCut(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		above    float64
+		bandTime time.Duration
+		want     int
+	}{
+		{"a service that cuts none", 0, 0, 0},
+		{"a frame that is too short", 401, 0, 0},
+		{"a long frame", 399, 0, strips.MostBands},
+		{"bands that take too long", 399, time.Second, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				s, p := newServer(0), newPainter()
+				p.bandTime = c.bandTime
+				s.addPreview("PRV-1")
+				s.jobs[0].preview.BandsAbove = c.above
+				b := newBench(t, s, p)
+				stop := b.run()
+				b.untilDelivered(1)
+				if err := stop(); err != nil {
+					t.Fatal(err)
+				}
+				if got := s.jobs[0].frames[0].done.Bands; len(got) != c.want {
+					t.Errorf("delivered with the bands %v, want %d", got, c.want)
+				}
+			})
+		})
+	}
 }
 
 // TestAFrameEndsAPreviewAtOnce: the worker begins it as one that has nothing to do.

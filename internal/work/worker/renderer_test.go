@@ -58,6 +58,7 @@ type painter struct {
 	played  []int // how many frames were computed before each
 	// previews counts the files that were opened for one.
 	previews int
+	bandTime time.Duration // that each of their bands takes
 }
 
 func newPainter() *painter {
@@ -188,6 +189,18 @@ func (p *painting) Render(ctx context.Context, frame int, progress func(float64)
 		return p.renderFrame(ctx, frame, frame+1000, progress)
 	}
 	return p.renderFrame(ctx, frame, frame, progress)
+}
+
+// Bands implements worker.Measuring.
+func (p *painting) Bands(ctx context.Context, _, bands int) ([]float64, error) {
+	took := make([]float64, bands)
+	for i := range took {
+		if err := rest(ctx, p.bandTime); err != nil {
+			return nil, err
+		}
+		took[i] = float64(i)
+	}
+	return took, nil
 }
 
 // renderFrame renders a frame that looks like another one, or like itself.

@@ -56,7 +56,7 @@ UPDATE preview SET status = 'queued', worker_id = '' WHERE preview_id = @preview
 -- name: MarkPreviewReady :one
 UPDATE preview SET status = 'ready', ended_at = @now, device = @device, device_name = @device_name, blob_key = @blob_key, sha256 = @sha256,
   size_bytes = @size_bytes, width = @width, height = @height, finding = @finding, render_us = @render_us,
-  frame_low_us = @frame_low_us, frame_us = @frame_us, frame_high_us = @frame_high_us
+  frame_low_us = @frame_low_us, frame_us = @frame_us, frame_high_us = @frame_high_us, bands = @bands
 WHERE preview_id = @preview_id RETURNING *;
 
 -- name: PreviewFailed :one

@@ -99,6 +99,11 @@ SELECT times FROM frame WHERE job_id = @job_id ORDER BY accepted_at DESC LIMIT 1
 SELECT CAST(coalesce(avg(p.frame_us), 0) AS bigint) FROM preview p JOIN job j ON j.upload_id = p.upload_id AND j.settings = p.settings
 WHERE j.job_id = @job_id AND p.frame_us > 0;
 
+-- name: StripBands :one
+-- What the bands of the newest preview of a job's upload took.
+SELECT p.bands FROM preview p JOIN job j ON j.upload_id = p.upload_id AND j.settings = p.settings
+WHERE j.job_id = @job_id AND p.bands <> '' ORDER BY p.ended_at DESC LIMIT 1;
+
 -- name: StripCandidates :one
 SELECT count(*) FROM candidate WHERE job_id = @job_id AND frame = @frame;
 

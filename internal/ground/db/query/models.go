@@ -636,6 +636,7 @@ type Preview struct {
 	RowSum      string
 	Needs       int64
 	Settings    string
+	Bands       string
 }
 
 type Process struct {

@@ -78,7 +78,7 @@ func (q *Queries) AuditPreviewPictures(ctx context.Context, after string) ([]Aud
 }
 
 const auditPreviews = `-- name: AuditPreviews :many
-SELECT p.preview_id, p.workspace_id, p.upload_id, p.frame, p.status, p.ordinal, p.created_at, p.begun_at, p.claimed_at, p.ended_at, p.worker_id, p.device, p.device_name, p.blob_key, p.sha256, p.size_bytes, p.width, p.height, p.finding, p.render_us, p.frame_low_us, p.frame_us, p.frame_high_us, p.fault_code, p.fault_text, p.row_sum, p.needs, p.settings, CAST(coalesce(u.workspace_id, '') AS text) AS owner, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at,
+SELECT p.preview_id, p.workspace_id, p.upload_id, p.frame, p.status, p.ordinal, p.created_at, p.begun_at, p.claimed_at, p.ended_at, p.worker_id, p.device, p.device_name, p.blob_key, p.sha256, p.size_bytes, p.width, p.height, p.finding, p.render_us, p.frame_low_us, p.frame_us, p.frame_high_us, p.fault_code, p.fault_text, p.row_sum, p.needs, p.settings, p.bands, CAST(coalesce(u.workspace_id, '') AS text) AS owner, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at,
   CAST(coalesce(u.removed_at, 0) AS bigint) AS removed_at, CAST(coalesce(l.state, '') AS text) AS lease_state, CAST(coalesce(l.holder, '') AS text) AS lease_holder
 FROM preview p LEFT JOIN upload u ON u.upload_id = p.upload_id LEFT JOIN lease l ON l.queue = 'preview' AND l.subject = p.preview_id AND l.subject > $1
 WHERE p.preview_id > $1 ORDER BY p.preview_id LIMIT 500
@@ -134,6 +134,7 @@ func (q *Queries) AuditPreviews(ctx context.Context, after string) ([]AuditPrevi
 			&i.Preview.RowSum,
 			&i.Preview.Needs,
 			&i.Preview.Settings,
+			&i.Preview.Bands,
 			&i.Owner,
 			&i.UploadedAt,
 			&i.RemovedAt,
@@ -156,8 +157,8 @@ func (q *Queries) AuditPreviews(ctx context.Context, after string) ([]AuditPrevi
 const markPreviewReady = `-- name: MarkPreviewReady :one
 UPDATE preview SET status = 'ready', ended_at = $1, device = $2, device_name = $3, blob_key = $4, sha256 = $5,
   size_bytes = $6, width = $7, height = $8, finding = $9, render_us = $10,
-  frame_low_us = $11, frame_us = $12, frame_high_us = $13
-WHERE preview_id = $14 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings
+  frame_low_us = $11, frame_us = $12, frame_high_us = $13, bands = $14
+WHERE preview_id = $15 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings, bands
 `
 
 type MarkPreviewReadyParams struct {
@@ -174,6 +175,7 @@ type MarkPreviewReadyParams struct {
 	FrameLowUs  int64
 	FrameUs     int64
 	FrameHighUs int64
+	Bands       string
 	PreviewID   string
 }
 
@@ -192,6 +194,7 @@ func (q *Queries) MarkPreviewReady(ctx context.Context, arg MarkPreviewReadyPara
 		arg.FrameLowUs,
 		arg.FrameUs,
 		arg.FrameHighUs,
+		arg.Bands,
 		arg.PreviewID,
 	)
 	var i Preview
@@ -224,12 +227,13 @@ func (q *Queries) MarkPreviewReady(ctx context.Context, arg MarkPreviewReadyPara
 		&i.RowSum,
 		&i.Needs,
 		&i.Settings,
+		&i.Bands,
 	)
 	return i, err
 }
 
 const previewAfter = `-- name: PreviewAfter :many
-SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings FROM preview WHERE preview_id > $1 ORDER BY preview_id LIMIT 500
+SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings, bands FROM preview WHERE preview_id > $1 ORDER BY preview_id LIMIT 500
 `
 
 func (q *Queries) PreviewAfter(ctx context.Context, after string) ([]Preview, error) {
@@ -270,6 +274,7 @@ func (q *Queries) PreviewAfter(ctx context.Context, after string) ([]Preview, er
 			&i.RowSum,
 			&i.Needs,
 			&i.Settings,
+			&i.Bands,
 		); err != nil {
 			return nil, err
 		}
@@ -314,7 +319,7 @@ func (q *Queries) PreviewBlobs(ctx context.Context) ([]string, error) {
 const previewClaim = `-- name: PreviewClaim :one
 UPDATE preview SET status = 'rendering', worker_id = $1, claimed_at = $2,
   begun_at = CASE WHEN begun_at = 0 THEN CAST($2 AS bigint) ELSE begun_at END
-WHERE preview_id = $3 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings
+WHERE preview_id = $3 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings, bands
 `
 
 type PreviewClaimParams struct {
@@ -355,6 +360,7 @@ func (q *Queries) PreviewClaim(ctx context.Context, arg PreviewClaimParams) (Pre
 		&i.RowSum,
 		&i.Needs,
 		&i.Settings,
+		&i.Bands,
 	)
 	return i, err
 }
@@ -396,7 +402,7 @@ func (q *Queries) PreviewCreate(ctx context.Context, arg PreviewCreateParams) er
 const previewExpired = `-- name: PreviewExpired :one
 UPDATE preview SET status = 'expired', ended_at = CASE WHEN ended_at = 0 THEN CAST($1 AS bigint) ELSE ended_at END,
   worker_id = CASE WHEN status = 'ready' THEN worker_id ELSE '' END, blob_key = '', sha256 = '', size_bytes = 0, width = 0, height = 0
-WHERE preview_id = $2 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings
+WHERE preview_id = $2 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings, bands
 `
 
 type PreviewExpiredParams struct {
@@ -437,12 +443,13 @@ func (q *Queries) PreviewExpired(ctx context.Context, arg PreviewExpiredParams) 
 		&i.RowSum,
 		&i.Needs,
 		&i.Settings,
+		&i.Bands,
 	)
 	return i, err
 }
 
 const previewFailed = `-- name: PreviewFailed :one
-UPDATE preview SET status = 'failed', ended_at = $1, worker_id = '', fault_code = $2, fault_text = $3 WHERE preview_id = $4 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings
+UPDATE preview SET status = 'failed', ended_at = $1, worker_id = '', fault_code = $2, fault_text = $3 WHERE preview_id = $4 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings, bands
 `
 
 type PreviewFailedParams struct {
@@ -489,12 +496,13 @@ func (q *Queries) PreviewFailed(ctx context.Context, arg PreviewFailedParams) (P
 		&i.RowSum,
 		&i.Needs,
 		&i.Settings,
+		&i.Bands,
 	)
 	return i, err
 }
 
 const previewGet = `-- name: PreviewGet :one
-SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings FROM preview WHERE preview_id = $1
+SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings, bands FROM preview WHERE preview_id = $1
 `
 
 func (q *Queries) PreviewGet(ctx context.Context, previewID string) (Preview, error) {
@@ -529,12 +537,13 @@ func (q *Queries) PreviewGet(ctx context.Context, previewID string) (Preview, er
 		&i.RowSum,
 		&i.Needs,
 		&i.Settings,
+		&i.Bands,
 	)
 	return i, err
 }
 
 const previewLock = `-- name: PreviewLock :one
-SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings FROM preview WHERE preview_id = $1 FOR UPDATE
+SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings, bands FROM preview WHERE preview_id = $1 FOR UPDATE
 `
 
 func (q *Queries) PreviewLock(ctx context.Context, previewID string) (Preview, error) {
@@ -569,12 +578,13 @@ func (q *Queries) PreviewLock(ctx context.Context, previewID string) (Preview, e
 		&i.RowSum,
 		&i.Needs,
 		&i.Settings,
+		&i.Bands,
 	)
 	return i, err
 }
 
 const previewNewest = `-- name: PreviewNewest :one
-SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings FROM preview WHERE upload_id = $1 AND settings = $2 AND (CAST($3 AS bigint) < 0 OR frame = CAST($3 AS bigint)) ORDER BY preview_id DESC LIMIT 1
+SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings, bands FROM preview WHERE upload_id = $1 AND settings = $2 AND (CAST($3 AS bigint) < 0 OR frame = CAST($3 AS bigint)) ORDER BY preview_id DESC LIMIT 1
 `
 
 type PreviewNewestParams struct {
@@ -616,12 +626,13 @@ func (q *Queries) PreviewNewest(ctx context.Context, arg PreviewNewestParams) (P
 		&i.RowSum,
 		&i.Needs,
 		&i.Settings,
+		&i.Bands,
 	)
 	return i, err
 }
 
 const previewNext = `-- name: PreviewNext :one
-SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings FROM preview
+SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings, bands FROM preview
 WHERE status = 'queued' AND NOT EXISTS (SELECT 1 FROM worker o LEFT JOIN turn n ON n.party = preview.workspace_id WHERE o.worker_id = $1 AND ((preview.needs & o.lacks) <> 0 OR (coalesce(n.pools, 1) & o.pools) <> coalesce(n.pools, 1)))
 ORDER BY ordinal, preview_id LIMIT 1 FOR UPDATE SKIP LOCKED
 `
@@ -660,6 +671,7 @@ func (q *Queries) PreviewNext(ctx context.Context, workerID string) (Preview, er
 		&i.RowSum,
 		&i.Needs,
 		&i.Settings,
+		&i.Bands,
 	)
 	return i, err
 }
@@ -701,7 +713,7 @@ func (q *Queries) PreviewQuote(ctx context.Context, uploadID string) (PreviewQuo
 }
 
 const previewRequeue = `-- name: PreviewRequeue :one
-UPDATE preview SET status = 'queued', worker_id = '' WHERE preview_id = $1 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings
+UPDATE preview SET status = 'queued', worker_id = '' WHERE preview_id = $1 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings, bands
 `
 
 func (q *Queries) PreviewRequeue(ctx context.Context, previewID string) (Preview, error) {
@@ -736,12 +748,13 @@ func (q *Queries) PreviewRequeue(ctx context.Context, previewID string) (Preview
 		&i.RowSum,
 		&i.Needs,
 		&i.Settings,
+		&i.Bands,
 	)
 	return i, err
 }
 
 const previewSame = `-- name: PreviewSame :one
-SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings FROM preview WHERE upload_id = $1 AND frame = $2 AND settings = $3 AND status IN ('queued', 'rendering', 'ready') ORDER BY preview_id DESC LIMIT 1
+SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings, bands FROM preview WHERE upload_id = $1 AND frame = $2 AND settings = $3 AND status IN ('queued', 'rendering', 'ready') ORDER BY preview_id DESC LIMIT 1
 `
 
 type PreviewSameParams struct {
@@ -783,6 +796,7 @@ func (q *Queries) PreviewSame(ctx context.Context, arg PreviewSameParams) (Previ
 		&i.RowSum,
 		&i.Needs,
 		&i.Settings,
+		&i.Bands,
 	)
 	return i, err
 }
@@ -864,7 +878,7 @@ func (q *Queries) PreviewsHeld(ctx context.Context, workerID string) (int64, err
 }
 
 const previewsOfUpload = `-- name: PreviewsOfUpload :many
-SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings FROM preview WHERE upload_id = $1 ORDER BY preview_id FOR UPDATE
+SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings, bands FROM preview WHERE upload_id = $1 ORDER BY preview_id FOR UPDATE
 `
 
 func (q *Queries) PreviewsOfUpload(ctx context.Context, uploadID string) ([]Preview, error) {
@@ -905,6 +919,7 @@ func (q *Queries) PreviewsOfUpload(ctx context.Context, uploadID string) ([]Prev
 			&i.RowSum,
 			&i.Needs,
 			&i.Settings,
+			&i.Bands,
 		); err != nil {
 			return nil, err
 		}

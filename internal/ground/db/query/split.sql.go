@@ -208,6 +208,19 @@ func (q *Queries) StripAvoids(ctx context.Context, arg StripAvoidsParams) (Strip
 	return i, err
 }
 
+const stripBands = `-- name: StripBands :one
+SELECT p.bands FROM preview p JOIN job j ON j.upload_id = p.upload_id AND j.settings = p.settings
+WHERE j.job_id = $1 AND p.bands <> '' ORDER BY p.ended_at DESC LIMIT 1
+`
+
+// What the bands of the newest preview of a job's upload took.
+func (q *Queries) StripBands(ctx context.Context, jobID string) (string, error) {
+	row := q.db.QueryRowContext(ctx, stripBands, jobID)
+	var bands string
+	err := row.Scan(&bands)
+	return bands, err
+}
+
 const stripBlob = `-- name: StripBlob :one
 SELECT s.blob_key FROM strip s JOIN lease l ON l.lease_id = 'frame:' || s.job_id || ':' || CAST(s.frame AS text)
 WHERE s.job_id = $1 AND s.sha256 = $2 AND s.is_open = 1 AND s.blob_key <> '' AND l.state = 'held' AND l.holder = CAST($3 AS text) LIMIT 1

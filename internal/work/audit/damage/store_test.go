@@ -154,6 +154,7 @@ func (s *store) endedLongAgo() caller {
 	c.await(done, client.StatusCompleted)
 	c.upload(map[string]string{"frame_start": "1", "frame_count": "2"})
 	c.quote(apptest.PlainScene(s.T), 1, 1, 1)
+	s.awaitNone("webhook_delivery", "workspace_id = $1 AND status = 'pending'", c.workspace) // one that ends later is not old
 	return c
 }
 
