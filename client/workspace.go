@@ -70,6 +70,45 @@ func (c *Client) Transactions(ctx context.Context, limit int) iter.Seq2[*Transac
 	return list(ctx, c, "/v1/wallet/transactions", url.Values{}, "transactions", limit, func(t *Transaction) string { return t.TransactionID })
 }
 
+// SpendRequest divides what the workspace spent.
+type SpendRequest struct {
+	By    string // "month", "person", "key" or "tags"; "" for by month
+	Month string // only this month in UTC, such as 2026-11; "" for the last 12
+}
+
+// Spend is what jobs cost. Amounts are US cents, and those of Spend contain the rows that are
+// left out.
+type Spend struct {
+	ChargedCents  int64      `json:"charged_cents"`
+	RefundedCents int64      `json:"refunded_cents"`
+	SpentCents    int64      `json:"spent_cents"` // the difference
+	Currency      string     `json:"currency"`
+	Rows          []SpendRow `json:"rows"`          // at most 500
+	RowsLeftOut   int        `json:"rows_left_out"` // how many more there are
+}
+
+// SpendRow is what was spent in a month, by a person, with a key or for a set of tags.
+type SpendRow struct {
+	Month         string   `json:"month"`      // by month: which
+	StartedBy     *Actor   `json:"started_by"` // by person or key: who; nil for the browser, by key
+	Tags          []string `json:"tags"`       // by tags: which
+	ChargedCents  int64    `json:"charged_cents"`
+	RefundedCents int64    `json:"refunded_cents"`
+	SpentCents    int64    `json:"spent_cents"`
+}
+
+// Spend adds up what jobs cost, by month, person, key or tags: months newest first, otherwise
+// the row that spent most first. It takes an account key.
+func (c *Client) Spend(ctx context.Context, r SpendRequest) (*Spend, error) {
+	asked := url.Values{}
+	for name, value := range map[string]string{"by": r.By, "month": r.Month} {
+		if value != "" {
+			asked.Set(name, value)
+		}
+	}
+	return ask[Spend](ctx, c, call{method: "GET", path: "/v1/wallet/spend?" + asked.Encode()}, nil)
+}
+
 // list yields at most limit items, 0 for all, of a list of which a page is the member of an
 // answer. It reads page after page, as far as the caller goes; a page that is not full is the
 // last. The next page comes after the id of the last item. Empty values of filter are left out.

@@ -83,6 +83,7 @@ func offeredToWorkspaces() []Operation {
 		{IDs: []string{"getWallet"}, Method: "wallet"},
 		{IDs: []string{"setWalletAlert"}, Method: "set_wallet_alert"},
 		{IDs: []string{"listTransactions"}, Method: "transactions"},
+		{IDs: []string{"getSpend"}, Method: "spend"},
 		{IDs: []string{"listAgentKeys"}, Method: "agent_keys"},
 		{IDs: []string{"revokeAgentKey"}, Method: "revoke_agent_key"},
 		{IDs: []string{"watchNodeWorkspace", "watchWorkspace"}, Method: "webhook_events", Not: []string{"Python", "TypeScript"},

@@ -93,6 +93,7 @@ func TestEveryActSaysWhoDidIt(t *testing.T) {
 		if strings.Contains(text, member.Email) {
 			t.Error("programs read the whole address")
 		}
+		joins(t, w, owner, identity.Viewer).open("/v1/wallet/spend?by=person").want(t, http.StatusOK, `"rows":[]`)
 
 		owner.submit(begun.path + "/cancel")
 		owner.open("/console/wallet/spend.csv").want(t, http.StatusOK, "month,key_id,key_name,currency,charged,refunded,amount,person,tags")

@@ -180,7 +180,7 @@ SELECT strftime('%Y-%m', t.created_at / 1000000, 'unixepoch') AS month, coalesce
   sum(CASE t.kind WHEN 'refund' THEN t.amount_cents ELSE 0 END) AS refunded_cents
 FROM ledger_transaction t LEFT JOIN job j ON j.job_id = t.job_id LEFT JOIN account_key a ON a.key_id = j.key_id LEFT JOIN agent_key g ON g.key_id = j.key_id
   LEFT JOIN person p ON p.person_id = j.started_by
-WHERE t.workspace_id = ?1 AND t.kind IN ('capture', 'refund') AND t.created_at >= ?2
+WHERE t.workspace_id = ?1 AND t.kind IN ('capture', 'refund') AND t.created_at >= ?2 AND t.created_at < ?3
 GROUP BY 1, 2, 3, 4, 5, 6
 ORDER BY 1 DESC, 7 DESC, 2, 4, 6;
 

@@ -1,8 +1,12 @@
 package wallet
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"svc.example/internal/ground/db"
@@ -25,6 +29,11 @@ type Spent struct {
 
 // Cents is what was spent: below zero in a month with more refunds than charges.
 func (s Spent) Cents() int64 { return s.ChargedCents - s.RefundedCents }
+
+// TagList are the tags; never nil.
+func (s Spent) TagList() []string {
+	return strings.FieldsFunc(s.Tags, func(r rune) bool { return r == ',' })
+}
 
 // Of adds rows up that have the same name, in the order in which the names come first.
 func Of(all []Spent, name func(Spent) string) (sums []Sum) {
@@ -50,10 +59,60 @@ type Sum struct {
 // Cents is as Spent.Cents.
 func (s Sum) Cents() int64 { return s.ChargedCents - s.RefundedCents }
 
-// Spend adds up what a workspace spent since a time, the newest month first and in it the
-// row that paid most.
-func Spend(ctx context.Context, tx *db.Tx, workspaceID string, since time.Time) ([]Spent, error) {
-	rows, err := tx.Spend(ctx, query.SpendParams{WorkspaceID: workspaceID, Since: db.Micros(since)})
+// Division is a way to divide what was spent.
+type Division string
+
+// The divisions. A job with several tags counts once, under all of them together.
+const (
+	ByMonth  Division = "month"
+	ByPerson Division = "person"
+	ByKey    Division = "key"
+	ByTags   Division = "tags"
+)
+
+// Part is what was spent in a month, by a person, with a key or for a set of tags.
+type Part struct {
+	ID  string // the month, the person's or the key's id, or the tags with commas; "" for none
+	Row Spent  // one of its rows, with the names of the person and of the key
+	Sum
+}
+
+// Divide adds rows up: months as they come, otherwise the part that paid most first.
+func Divide(all []Spent, by Division) []Part {
+	id := func(s Spent) string {
+		switch by {
+		case ByPerson:
+			if s.Email == "" { // erased
+				return ""
+			}
+			return s.PersonID
+		case ByKey:
+			return s.KeyID
+		case ByTags:
+			return s.Tags
+		}
+		return s.Month
+	}
+	sums := Of(all, id)
+	parts := make([]Part, len(sums))
+	for i, sum := range sums {
+		row := all[slices.IndexFunc(all, func(s Spent) bool { return id(s) == sum.Name })]
+		parts[i] = Part{sum.Name, row, sum}
+	}
+	if by != ByMonth {
+		slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(b.Cents(), a.Cents()) })
+	}
+	return parts
+}
+
+// Spend adds up what a workspace spent since a time, and before another unless that is zero:
+// the newest month first and in it the row that paid most.
+func Spend(ctx context.Context, tx *db.Tx, workspaceID string, since, until time.Time) ([]Spent, error) {
+	before := int64(math.MaxInt64)
+	if !until.IsZero() {
+		before = db.Micros(until)
+	}
+	rows, err := tx.Spend(ctx, query.SpendParams{WorkspaceID: workspaceID, Since: db.Micros(since), Until: before})
 	if err != nil {
 		return nil, fmt.Errorf("add up what was spent: %w", err)
 	}

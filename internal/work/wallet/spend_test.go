@@ -3,6 +3,7 @@ package wallet_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,10 +62,10 @@ func TestSpendAddsUpToTheLedgerByMonthKeyPersonAndTags(t *testing.T) {
 		entry("WSP-1", "top_up", "", 500, "2027-02-01 00:00:00")
 		entry("WSP-2", "capture", "JOB-x", 1000, "2027-01-15 12:00:00")
 
-		spend := func(since time.Time) (all []wallet.Spent) {
+		spend := func(since, until time.Time) (all []wallet.Spent) {
 			t.Helper()
 			err := d.Read(t.Context(), func(tx *db.Tx) (err error) {
-				all, err = wallet.Spend(t.Context(), tx, "WSP-1", since)
+				all, err = wallet.Spend(t.Context(), tx, "WSP-1", since, until)
 				return err
 			})
 			if err != nil {
@@ -72,7 +73,7 @@ func TestSpendAddsUpToTheLedgerByMonthKeyPersonAndTags(t *testing.T) {
 			}
 			return all
 		}
-		all := spend(time.Time{})
+		all := spend(time.Time{}, time.Time{})
 		rows := []wallet.Spent{
 			{"2027-02", "key_a", "farm", "PER-1", "ada@example.com", "hero,shot", 0, 7},
 			{"2027-01", "key_b", "studio", "", "", "", 30, 0}, {"2027-01", "key_a", "farm", "PER-1", "ada@example.com", "hero,shot", 11, 0}, {"2027-01", "", "", "", "", "", 5, 0},
@@ -99,8 +100,23 @@ func TestSpendAddsUpToTheLedgerByMonthKeyPersonAndTags(t *testing.T) {
 		if sum != want[wallet.Captured]-want[wallet.Refunded] {
 			t.Errorf("it adds up to %d cents, the ledger to %v", sum, want)
 		}
-		if got := spend(wallet.FirstOfMonth(time.Date(2027, 2, 28, 0, 0, 0, 0, time.UTC), 1)); !slices.Equal(got, rows[:4]) {
+		if got := spend(wallet.FirstOfMonth(time.Date(2027, 2, 28, 0, 0, 0, 0, time.UTC), 1), time.Time{}); !slices.Equal(got, rows[:4]) {
 			t.Errorf("since January it is %+v", got)
+		}
+		january := wallet.FirstOfMonth(time.Date(2027, 1, 28, 0, 0, 0, 0, time.UTC), 0)
+		if got := spend(january, january.AddDate(0, 1, 0)); !slices.Equal(got, rows[1:4]) {
+			t.Errorf("in January it is %+v", got)
+		}
+		for by, want := range map[wallet.Division]string{
+			wallet.ByMonth: "2027-02=-7 2027-01=46 2026-12=7", wallet.ByPerson: "=35 PER-1=11", wallet.ByKey: "key_b=30 key_a=11 =5", wallet.ByTags: "=35 hero,shot=11",
+		} {
+			got := []string{}
+			for _, part := range wallet.Divide(all, by) {
+				got = append(got, fmt.Sprintf("%s=%d", part.ID, part.Cents()))
+			}
+			if text := strings.Join(got, " "); text != want {
+				t.Errorf("by %s it is %s", by, text)
+			}
 		}
 	})
 }

@@ -127,6 +127,10 @@ class AsyncClient:
         async for item in self._each(lambda client: client.transactions(limit=limit)):
             yield item
 
+    async def spend(self, *, by: str = "month", month: str = "") -> Dict[str, Any]:
+        """Client.spend."""
+        return await self._run(lambda client: client.spend(by=by, month=month))
+
     async def agent_keys(self) -> List[Dict[str, Any]]:
         """Client.agent_keys."""
         return await self._run(lambda client: client.agent_keys())

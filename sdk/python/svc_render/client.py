@@ -216,6 +216,12 @@ class Client:
         """The workspace's ledger, newest first."""
         return cast("Iterator[Transaction]", self._pages("/v1/wallet/transactions", "transactions", "transaction_id", {}, limit))
 
+    def spend(self, *, by: str = "month", month: str = "") -> Dict[str, Any]:
+        """What jobs cost, by "month", "person", "key" or "tags": of one month in UTC, such as
+        2026-11, or of the last 12. Months come newest first, otherwise the row that spent most.
+        It takes an account key."""
+        return self._transport.json("GET", "/v1/wallet/spend?%s" % urlencode(_given({"by": by, "month": month or None})))
+
     def agent_keys(self) -> List[Dict[str, Any]]:
         """The workspace's agent keys with what each has spent this month, newest first, revoked
         ones too. It takes an account key."""

@@ -113,6 +113,14 @@ export declare class Client {
     transactions({ limit, signal }?: Call & {
         limit?: number;
     }): AsyncGenerator<Transaction, void>;
+    /**
+     * What jobs cost, by "month", "person", "key" or "tags": of one month in UTC, such as 2026-11, or of the last 12. Months come newest first,
+     * otherwise the row that spent most. It takes an account key.
+     */
+    spend({ by, month, signal }?: Call & {
+        by?: "month" | "person" | "key" | "tags";
+        month?: string;
+    }): Promise<Schemas["Spend"]>;
     /** The workspace's agent keys with what each has spent this month, newest first, revoked ones too. It takes an account key. */
     agentKeys({ signal }?: Call): Promise<Schemas["AgentKeyMetadata"][]>;
     /** Ends an agent key at once. It takes an account key. */

@@ -160,6 +160,13 @@ export class Client {
     transactions({ limit, signal } = {}) {
         return this.pages("/v1/wallet/transactions", "transactions", "transaction_id", {}, limit, signal);
     }
+    /**
+     * What jobs cost, by "month", "person", "key" or "tags": of one month in UTC, such as 2026-11, or of the last 12. Months come newest first,
+     * otherwise the row that spent most. It takes an account key.
+     */
+    async spend({ by = "month", month, signal } = {}) {
+        return this.transport.json("GET", `/v1/wallet/spend?${new URLSearchParams({ by, ...(month ? { month } : {}) })}`, { signal });
+    }
     /** The workspace's agent keys with what each has spent this month, newest first, revoked ones too. It takes an account key. */
     async agentKeys({ signal } = {}) {
         return (await this.transport.json("GET", "/v1/agent-keys", { signal })).keys;

@@ -2891,6 +2891,47 @@ export interface Schemas {
         /** Format: int64 */
         minimum: number;
     };
+    Spend: {
+        /**
+         * Format: int64
+         * @description In all rows, those that are left out too.
+         */
+        charged_cents: number;
+        currency: string;
+        /** @constant */
+        ok: true;
+        /** Format: int64 */
+        refunded_cents: number;
+        /** @description Months newest first, otherwise the row that spent most first. */
+        rows: Schemas["SpendRow"][];
+        /**
+         * Format: int64
+         * @description How many more there are.
+         */
+        rows_left_out: number;
+        /** Format: int64 */
+        spent_cents: number;
+    };
+    SpendRow: {
+        /**
+         * Format: int64
+         * @description For jobs that completed.
+         */
+        charged_cents: number;
+        /** @description By month: which. */
+        month?: string;
+        /** Format: int64 */
+        refunded_cents: number;
+        /**
+         * Format: int64
+         * @description The difference: below zero with more refunds than charges.
+         */
+        spent_cents: number;
+        /** @description By person: who started the jobs, or made the key that did. By key: the key; absent for the browser. */
+        started_by?: Schemas["Actor"];
+        /** @description By tags: which; absent for jobs without. */
+        tags?: string[];
+    };
     StartRequest: {
         /**
          * @description Accepts the terms.

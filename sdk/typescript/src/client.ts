@@ -196,6 +196,14 @@ export class Client {
     return this.pages<"transaction_id", Transaction>("/v1/wallet/transactions", "transactions", "transaction_id", {}, limit, signal);
   }
 
+  /**
+   * What jobs cost, by "month", "person", "key" or "tags": of one month in UTC, such as 2026-11, or of the last 12. Months come newest first,
+   * otherwise the row that spent most. It takes an account key.
+   */
+  async spend({ by = "month", month, signal }: Call & { by?: "month" | "person" | "key" | "tags"; month?: string } = {}): Promise<Schemas["Spend"]> {
+    return this.transport.json("GET", `/v1/wallet/spend?${new URLSearchParams({ by, ...(month ? { month } : {}) })}`, { signal });
+  }
+
   /** The workspace's agent keys with what each has spent this month, newest first, revoked ones too. It takes an account key. */
   async agentKeys({ signal }: Call = {}): Promise<Schemas["AgentKeyMetadata"][]> {
     return (await this.transport.json<Schemas["AgentKeyList"]>("GET", "/v1/agent-keys", { signal })).keys;

@@ -146,6 +146,7 @@ func (s *Server) workspace(api huma.API) {
 		return s.wallet(ctx, nil)
 	})
 	huma.Register(api, own("getWallet", "/v1/wallet", "What the workspace can spend"), s.wallet)
+	s.spend(api)
 	huma.Register(api, own("listTransactions", "/v1/wallet/transactions", "The workspace's ledger, newest first"), s.transactions)
 }
 

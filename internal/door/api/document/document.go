@@ -252,7 +252,7 @@ func publishedNames() map[string]string {
 		"Body": "Error", "Wire": "ErrorDetail", "Object": "RenderObject", "QuoteBody": "LockedQuote", "ReceiptEnvelope": "Envelope",
 		"RendererBody": "OfferedRenderer", "FrameBody": "RenderFrame", "FrameOutputBody": "RenderFrameOutput", "DownloadOutputBody": "RenderDownload", "ReceiptOutputBody": "RenderReceipt",
 		"ProofOutputBody": "Proof", "RendersOutputBody": "WorkspaceRenders", "WalletOutputBody": "Wallet", "TransactionsOutputBody": "WalletTransactions",
-		"TransactionBody": "WalletTransaction", "FramesOutputBody": "RenderFrames", "PreflightInputBody": "PreflightRequest",
+		"TransactionBody": "WalletTransaction", "SpendOutputBody": "Spend", "FramesOutputBody": "RenderFrames", "PreflightInputBody": "PreflightRequest",
 		"PreflightOutputBody": "Preflight", "StartInputBody": "StartRequest", "RequoteInputBody": "QuoteRequest", "ProjectInputBody": "ProjectRequest", "Listed": "ProjectFile", "RerenderInputBody": "RerenderRequest", "PriorityInputBody": "PriorityRequest", "TagsInputBody": "TagsRequest", "SigningKeysOutputBody": "SigningKeys",
 		"SignOutOutputBody": "SignedOut", "OkOutputBody": "Done", "DeletedOutputBody": "UploadDeleted", "AskLinkInputBody": "LinkRequest",
 		"TopBody": "LeaderboardTop", "StatsBody": "LeaderboardStats", "ResultBody": "LeaderboardResult", "GpuBody": "LeaderboardGPU", "GpusBody": "LeaderboardGPUs",

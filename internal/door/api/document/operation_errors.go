@@ -130,7 +130,7 @@ func operationCodes() map[string][]fault.Code {
 
 		"listRenders": all(key, bad), "listJobs": all(key, bad), "watchWorkspace": all(key, bad), "watchNodeWorkspace": all(key, bad),
 		"createTopUp": all(session, json, codes{fault.TopUpLimitReached, fault.PaymentsUnavailable}), "listTopUps": all(session, bad), "getTopUp": all(session, bad, codes{fault.TopUpNotFound}), "setWalletAlert": all(session, json),
-		"receiveStripeEvent": all(json, codes{fault.InvalidSignature, fault.PaymentsUnavailable}), "getWallet": session, "listTransactions": all(session, bad), "setProofPages": all(session, json),
+		"receiveStripeEvent": all(json, codes{fault.InvalidSignature, fault.PaymentsUnavailable}), "getWallet": session, "listTransactions": all(session, bad), "getSpend": all(session, bad), "setProofPages": all(session, json),
 		"listApiKeys": session, "createApiKey": createKey, "revokeApiKey": revokeKey,
 		"listAgentKeys": session, "createAgentKey": all(createKey, codes{fault.WrongMode}), "revokeAgentKey": revokeKey,
 		"getTestClock": all(session, codes{fault.WrongMode}), "moveTestClock": all(session, json, codes{fault.WrongMode}),

@@ -37,7 +37,7 @@ type spendPart struct {
 // readSpend adds up the ledger. The parts are those of the month that the query names, or of
 // the newest.
 func readSpend(ctx context.Context, tx *db.Tx, workspaceID, named string) (spendView, error) {
-	all, err := wallet.Spend(ctx, tx, workspaceID, wallet.FirstOfMonth(tx.Time(), spendMonths-1))
+	all, err := wallet.Spend(ctx, tx, workspaceID, wallet.FirstOfMonth(tx.Time(), spendMonths-1), time.Time{})
 	if err != nil || len(all) == 0 {
 		return spendView{}, err
 	}
@@ -68,7 +68,7 @@ func readSpend(ctx context.Context, tx *db.Tx, workspaceID, named string) (spend
 func (s *Site) spendFile(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
 	var all []wallet.Spent
 	err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
-		all, err = wallet.Spend(r.Context(), tx, who.WorkspaceID, time.Time{})
+		all, err = wallet.Spend(r.Context(), tx, who.WorkspaceID, time.Time{}, time.Time{})
 		return err
 	})
 	if err != nil {

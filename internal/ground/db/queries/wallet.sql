@@ -38,8 +38,8 @@ SELECT CAST(coalesce(sum(CASE WHEN kind IN ('capture', 'top_up_refund', 'chargeb
 FROM ledger_transaction WHERE workspace_id = @workspace_id AND transaction_id >= @since;
 
 -- name: Spend :many
--- What a workspace paid for jobs since a time, and what of it was refunded, by month, the key
--- and the person that started them, and their tags.
+-- What a workspace paid for jobs since a time and before another, and what of it was refunded,
+-- by month, the key and the person that started them, and their tags.
 SELECT CAST(to_char(to_timestamp(t.created_at / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM') AS text) AS month, CAST(coalesce(j.key_id, '') AS text) AS key_id,
   CAST(coalesce(a.name, g.name, '') AS text) AS key_name,
   CAST(coalesce(p.person_id, '') AS text) AS person_id, CAST(coalesce(p.email, '') AS text) AS email, CAST(coalesce(j.tags, '') AS text) AS tags,
@@ -47,7 +47,7 @@ SELECT CAST(to_char(to_timestamp(t.created_at / 1000000) AT TIME ZONE 'UTC', 'YY
   CAST(sum(CASE t.kind WHEN 'refund' THEN t.amount_cents ELSE 0 END) AS bigint) AS refunded_cents
 FROM ledger_transaction t LEFT JOIN job j ON j.job_id = t.job_id LEFT JOIN account_key a ON a.key_id = j.key_id LEFT JOIN agent_key g ON g.key_id = j.key_id
   LEFT JOIN person p ON p.person_id = j.started_by
-WHERE t.workspace_id = @workspace_id AND t.kind IN ('capture', 'refund') AND t.created_at >= @since
+WHERE t.workspace_id = @workspace_id AND t.kind IN ('capture', 'refund') AND t.created_at >= @since AND t.created_at < @until
 GROUP BY 1, 2, 3, 4, 5, 6
 ORDER BY 1 DESC, 7 DESC, 2, 4, 6;
 

@@ -425,7 +425,7 @@ SELECT CAST(to_char(to_timestamp(t.created_at / 1000000) AT TIME ZONE 'UTC', 'YY
   CAST(sum(CASE t.kind WHEN 'refund' THEN t.amount_cents ELSE 0 END) AS bigint) AS refunded_cents
 FROM ledger_transaction t LEFT JOIN job j ON j.job_id = t.job_id LEFT JOIN account_key a ON a.key_id = j.key_id LEFT JOIN agent_key g ON g.key_id = j.key_id
   LEFT JOIN person p ON p.person_id = j.started_by
-WHERE t.workspace_id = $1 AND t.kind IN ('capture', 'refund') AND t.created_at >= $2
+WHERE t.workspace_id = $1 AND t.kind IN ('capture', 'refund') AND t.created_at >= $2 AND t.created_at < $3
 GROUP BY 1, 2, 3, 4, 5, 6
 ORDER BY 1 DESC, 7 DESC, 2, 4, 6
 `
@@ -433,6 +433,7 @@ ORDER BY 1 DESC, 7 DESC, 2, 4, 6
 type SpendParams struct {
 	WorkspaceID string
 	Since       int64
+	Until       int64
 }
 
 type SpendRow struct {
@@ -446,10 +447,10 @@ type SpendRow struct {
 	RefundedCents int64
 }
 
-// What a workspace paid for jobs since a time, and what of it was refunded, by month, the key
-// and the person that started them, and their tags.
+// What a workspace paid for jobs since a time and before another, and what of it was refunded,
+// by month, the key and the person that started them, and their tags.
 func (q *Queries) Spend(ctx context.Context, arg SpendParams) ([]SpendRow, error) {
-	rows, err := q.db.QueryContext(ctx, spend, arg.WorkspaceID, arg.Since)
+	rows, err := q.db.QueryContext(ctx, spend, arg.WorkspaceID, arg.Since, arg.Until)
 	if err != nil {
 		return nil, err
 	}
