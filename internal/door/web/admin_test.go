@@ -45,7 +45,7 @@ func (p *person) confirm(fields ...string) (asked, done seen) {
 
 // operatorPaths are the pages of operators.
 var operatorPaths = []string{
-	"/admin", "/admin/jobs", "/admin/workers", "/admin/workspaces", "/admin/dead-letters", "/admin/results", "/admin/keys", "/admin/acts", "/admin/usage", "/admin/usage.csv",
+	"/admin", "/admin/jobs", "/admin/workers", "/admin/workspaces", "/admin/dead-letters", "/admin/results", "/admin/keys", "/admin/acts", "/admin/usage", "/admin/usage.csv", "/admin/invoices", "/admin/invoices/INV-000001",
 	"/admin/jobs/JOB-0", "/admin/workers/NOD-0", "/admin/workspaces/WSP-0",
 }
 

@@ -68,6 +68,11 @@ func (i Invoice) Signed(cents int64) int64 {
 	return cents
 }
 
+// Words say what it is.
+func (i Invoice) Words() string {
+	return map[Kind]string{Receipt: "Receipt", Bill: "Invoice", CreditNote: "Credit note for " + i.Corrects}[i.Kind]
+}
+
 // Payment is what an invoice is written for.
 type Payment struct {
 	WorkspaceID, TopUpID string
@@ -215,6 +220,24 @@ func List(ctx context.Context, tx *db.Tx, workspaceID, before string, limit int)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list invoices: %w", err)
+	}
+	all := make([]Invoice, 0, len(found))
+	for _, row := range found {
+		all = append(all, read(row))
+	}
+	return all, nil
+}
+
+// Related reads the documents of the payment that one is about: an invoice and its credit
+// notes, the newest first. Error: invoice_not_found.
+func Related(ctx context.Context, tx *db.Tx, number string) ([]Invoice, error) {
+	one, err := Get(ctx, tx, "", number)
+	if err != nil {
+		return nil, err
+	}
+	found, err := tx.InvoicesOfPayment(ctx, one.TopUpID)
+	if err != nil {
+		return nil, fmt.Errorf("list the invoices of %s: %w", one.TopUpID, err)
 	}
 	all := make([]Invoice, 0, len(found))
 	for _, row := range found {

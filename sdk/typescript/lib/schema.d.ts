@@ -2927,7 +2927,7 @@ export interface Schemas {
          * @description The difference: below zero with more refunds than charges.
          */
         spent_cents: number;
-        /** @description By person: who started the jobs, or made the key that did. By key: the key; absent for the browser. */
+        /** @description By person: the person, with what their keys started. By key: the key; absent for the browser. */
         started_by?: Schemas["Actor"];
         /** @description By tags: which; absent for jobs without. */
         tags?: string[];

@@ -47,7 +47,7 @@ func Examples(at links.Links) map[string]any {
 	spent.Body.OK, spent.Body.ChargedCents, spent.Body.RefundedCents, spent.Body.SpentCents, spent.Body.Currency = true, 250, 20, 230, contract.Currency
 	spent.Body.Rows = []spendRow{{StartedBy: sample.Person(), ChargedCents: 250, RefundedCents: 20, SpentCents: 230}}
 	bodies := map[string]any{
-		"Spend": spent.Body,
+		"Spend":         spent.Body,
 		"InvoiceOutput": billed.Body, "InvoicesOutput": invoices.Body,
 		"TopUpInput": map[string]int{"amount_cents": 2500}, "AlertInput": map[string]int{"below_cents": 500}, "TopUpOutput": topUp.Body, "TopUpsOutput": topUps.Body,
 		"EventOutput":      map[string]bool{"ok": true},

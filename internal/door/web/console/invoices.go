@@ -22,7 +22,7 @@ const invoicesOnPage = 50
 type invoicesView struct {
 	// Buyer is what the workspace wants on them, or what was typed and refused.
 	Buyer    invoice.Party
-	Invoices []invoiceRow
+	Invoices []invoice.Invoice
 	// Older is the address of the invoices before, and Newest leads back; "" where there are
 	// none.
 	Older, Newest string
@@ -30,14 +30,6 @@ type invoicesView struct {
 	Problem *fault.Wire
 	// Notice confirms the last action; "" shows none.
 	Notice string
-}
-
-// invoiceRow is an invoice in the list.
-type invoiceRow struct{ invoice.Invoice }
-
-// Words describes what it is.
-func (i invoiceRow) Words() string {
-	return map[invoice.Kind]string{invoice.Receipt: "Receipt", invoice.Bill: "Invoice", invoice.CreditNote: "Credit note for " + i.Corrects}[i.Kind]
 }
 
 // invoices builds the page of a workspace's invoices.
@@ -61,9 +53,7 @@ func (s *Site) invoicesPage(r *http.Request, who identity.Principal, v invoicesV
 		found = found[:invoicesOnPage]
 		v.Older = invoicesPath + "?before=" + found[invoicesOnPage-1].Number
 	}
-	for _, i := range found {
-		v.Invoices = append(v.Invoices, invoiceRow{i})
-	}
+	v.Invoices = found
 	if asked.Has("before") {
 		v.Newest = invoicesPath
 	}

@@ -65,6 +65,7 @@ const (
 	adminKeysPath       = "/admin/keys"
 	adminActsPath       = "/admin/acts"
 	adminUsagePath      = "/admin/usage"
+	adminInvoicesPath   = "/admin/invoices"
 )
 
 // Routes adds the operators' pages. For others they are not there.
@@ -73,11 +74,12 @@ func (s *Site) Routes(mux *http.ServeMux) {
 		page.AdminPath: s.adminOverview, adminWorkersPath: s.adminWorkers, adminWorkersPath + "/{worker_id}": s.adminWorker,
 		adminJobsPath: s.adminJobs, adminJobsPath + "/{job_id}": s.adminJob,
 		adminWorkspacesPath: s.adminWorkspaces, adminWorkspacesPath + "/{workspace_id}": s.adminWorkspace,
-		adminLettersPath: s.adminDeadLetters, adminResultsPath: s.adminResults, adminKeysPath: s.adminKeys, adminActsPath: s.adminActs, adminUsagePath: s.adminUsage,
+		adminLettersPath: s.adminDeadLetters, adminResultsPath: s.adminResults, adminKeysPath: s.adminKeys, adminActsPath: s.adminActs, adminUsagePath: s.adminUsage, adminInvoicesPath: s.adminInvoices,
 	} {
 		mux.Handle("GET "+path, s.Page(s.Admit(s.operates(build))))
 	}
 	mux.Handle("GET "+adminUsagePath+".csv", s.AdmitRaw(s.usageFile))
+	mux.Handle("GET "+adminInvoicesPath+"/{number}", s.AdmitRaw(s.adminInvoice))
 	mux.Handle("POST "+adminKeysPath, s.Page(s.Form(identity.Viewer, s.operates(s.createNodeKey))))
 	mux.Handle("POST "+adminActsPath, s.Page(s.Form(identity.Viewer, s.operates(s.act))))
 }
@@ -111,7 +113,7 @@ func viewOf(r *http.Request, path string) adminView {
 func (v adminView) Tabs() []page.Tab {
 	all := []page.Tab{
 		{Name: "Overview", Path: page.AdminPath}, {Name: "Jobs", Path: adminJobsPath}, {Name: "Workers", Path: adminWorkersPath},
-		{Name: "Workspaces", Path: adminWorkspacesPath}, {Name: "Usage", Path: adminUsagePath}, {Name: "Dead letters", Path: adminLettersPath}, {Name: "Results", Path: adminResultsPath},
+		{Name: "Workspaces", Path: adminWorkspacesPath}, {Name: "Usage", Path: adminUsagePath}, {Name: "Invoices", Path: adminInvoicesPath}, {Name: "Dead letters", Path: adminLettersPath}, {Name: "Results", Path: adminResultsPath},
 		{Name: "Keys", Path: adminKeysPath}, {Name: "Record", Path: adminActsPath},
 	}
 	for i := range all {

@@ -49,6 +49,9 @@ FROM invoice WHERE top_up_id = @top_up_id AND corrects <> '';
 -- name: InvoicesOfWorkspace :many
 SELECT * FROM invoice WHERE workspace_id = @workspace_id AND serial < @before ORDER BY serial DESC LIMIT CAST(@max AS bigint);
 
+-- name: InvoicesOfPayment :many
+SELECT * FROM invoice WHERE top_up_id = @top_up_id ORDER BY serial DESC;
+
 -- name: InvoicesOfAll :many
 SELECT * FROM invoice WHERE serial < @before ORDER BY serial DESC LIMIT CAST(@max AS bigint);
 

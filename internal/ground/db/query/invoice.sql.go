@@ -512,6 +512,55 @@ func (q *Queries) InvoicesOfAll(ctx context.Context, arg InvoicesOfAllParams) ([
 	return items, nil
 }
 
+const invoicesOfPayment = `-- name: InvoicesOfPayment :many
+SELECT serial, number, kind, workspace_id, top_up_id, reference, corrects, credit_cents, net_cents, tax_cents, total_cents, tax_basis_points, seller_name, seller_address, seller_tax_id, buyer_name, buyer_address, buyer_tax_id, note, issued_at, row_sum FROM invoice WHERE top_up_id = $1 ORDER BY serial DESC
+`
+
+func (q *Queries) InvoicesOfPayment(ctx context.Context, topUpID string) ([]Invoice, error) {
+	rows, err := q.db.QueryContext(ctx, invoicesOfPayment, topUpID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Invoice
+	for rows.Next() {
+		var i Invoice
+		if err := rows.Scan(
+			&i.Serial,
+			&i.Number,
+			&i.Kind,
+			&i.WorkspaceID,
+			&i.TopUpID,
+			&i.Reference,
+			&i.Corrects,
+			&i.CreditCents,
+			&i.NetCents,
+			&i.TaxCents,
+			&i.TotalCents,
+			&i.TaxBasisPoints,
+			&i.SellerName,
+			&i.SellerAddress,
+			&i.SellerTaxID,
+			&i.BuyerName,
+			&i.BuyerAddress,
+			&i.BuyerTaxID,
+			&i.Note,
+			&i.IssuedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const invoicesOfWorkspace = `-- name: InvoicesOfWorkspace :many
 SELECT serial, number, kind, workspace_id, top_up_id, reference, corrects, credit_cents, net_cents, tax_cents, total_cents, tax_basis_points, seller_name, seller_address, seller_tax_id, buyer_name, buyer_address, buyer_tax_id, note, issued_at, row_sum FROM invoice WHERE workspace_id = $1 AND serial < $2 ORDER BY serial DESC LIMIT CAST($3 AS bigint)
 `

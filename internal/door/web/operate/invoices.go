@@ -1,0 +1,79 @@
+package operate
+
+import (
+	"bytes"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"svc.example/internal/door/web/page"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/digest"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/invoice"
+	"svc.example/internal/work/operator"
+)
+
+// adminInvoicesView is the content of the list of invoices.
+type adminInvoicesView struct {
+	adminView
+	Invoices []invoice.Invoice
+	// Find is what the field has: a number, or the id of a workspace.
+	Find, Next string
+}
+
+// adminInvoices lists the invoices and credit notes of all workspaces, or of one, the newest
+// first. A number finds the documents of its payment: an invoice with its credit notes.
+func (s *Site) adminInvoices(r *http.Request, _ identity.Principal) (page.Page, error) {
+	ctx, q := r.Context(), r.URL.Query()
+	v := adminInvoicesView{adminView: viewOf(r, adminInvoicesPath), Find: strings.TrimSpace(page.CutQuery(q.Get("q")))}
+	ofWorkspace := strings.HasPrefix(v.Find, "WSP-")
+	err := s.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		switch {
+		case ofWorkspace:
+			v.Invoices, err = invoice.List(ctx, tx, v.Find, q.Get("before"), adminRows)
+		case v.Find != "":
+			v.Invoices, err = invoice.Related(ctx, tx, strings.ToUpper(v.Find))
+		default:
+			v.Invoices, err = invoice.List(ctx, tx, "", q.Get("before"), adminRows)
+		}
+		return err
+	})
+	if fault.Is(err, fault.InvoiceNotFound) { // the page says that there is none
+		err = nil
+	}
+	if len(v.Invoices) == adminRows && (ofWorkspace || v.Find == "") {
+		next := url.Values{"before": {v.Invoices[adminRows-1].Number}}
+		if ofWorkspace {
+			next.Set("q", v.Find)
+		}
+		v.Next = adminInvoicesPath + "?" + next.Encode()
+	}
+	return page.Page{Template: "admin_invoices", Title: "Invoices", Content: v}, err
+}
+
+// adminInvoice sends an invoice of any workspace as PDF, the same bytes that the workspace gets.
+// Error: invoice_not_found.
+func (s *Site) adminInvoice(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
+	if _, err := operator.Person(who); err != nil {
+		return err
+	}
+	var found invoice.Invoice
+	err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
+		found, err = invoice.Get(r.Context(), tx, "", r.PathValue("number"))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	file, err := found.PDF()
+	if err != nil {
+		return err
+	}
+	sum, err := digest.Of(bytes.NewReader(file))
+	if err == nil {
+		s.Errors.ServeAttachment(w, r, invoice.Type, found.Filename(), sum, bytes.NewReader(file))
+	}
+	return err
+}
