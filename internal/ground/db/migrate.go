@@ -111,7 +111,7 @@ func tableTaken(err error) bool {
 	return ok && pe.Code == "55P03" // lock_not_available
 }
 
-// MigrationText returns the text of all migrations in order. A cache of migrated
+// MigrationText returns the names and texts of all migrations in order. A cache of migrated
 // databases uses it as its key.
 func MigrationText() []byte {
 	var all []byte
@@ -124,6 +124,7 @@ func MigrationText() []byte {
 		if err != nil {
 			panic(err) // embedded
 		}
+		all = append(all, "-- "+name+"\n"...) // one that is renamed is another
 		all = append(all, text...)
 	}
 	return all
