@@ -36,7 +36,7 @@ func (a *App) serveMetrics(serving context.Context, errs *front.Errors) (stop fu
 	mux.Handle("GET /metrics", a.metrics.Handler())
 	front.Probes(serving, mux, errs, a.ready)
 	server := &http.Server{
-		Handler: mux, ReadHeaderTimeout: headerTimeout, ReadTimeout: metricsTimeout, WriteTimeout: metricsTimeout, IdleTimeout: idleTimeout,
+		Handler: mux, ReadHeaderTimeout: headerTimeout, MaxHeaderBytes: maxHeaders, ReadTimeout: metricsTimeout, WriteTimeout: metricsTimeout, IdleTimeout: idleTimeout,
 		ConnState: front.LimitConnections(metricsConnections, 0),
 	}
 	ended := make(chan error, 1)

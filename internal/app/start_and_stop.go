@@ -48,6 +48,10 @@ const (
 	linkParallel = 4
 	// headerTimeout bounds how long a client may take to send its headers.
 	headerTimeout = 10 * time.Second
+
+	// maxHeaders bounds a request's headers, in bytes. They stay in memory, several times as
+	// large, until the request is over, which for a stream can be hours. It is what nginx takes.
+	maxHeaders = 32 << 10
 	// idleTimeout closes a kept connection to the metrics that sends no further request.
 	idleTimeout = 2 * time.Minute
 	// cancelTimeout is how long cancelled requests may take to end before their
@@ -103,7 +107,7 @@ func (a *App) Serve(ctx context.Context) error {
 		a.Config.Routes(mux)
 	}
 	server := &http.Server{
-		Handler: a.front(serving, mux, errs, counter, open, p.at.Secure()), ReadHeaderTimeout: headerTimeout, IdleTimeout: a.Config.KeepAlive,
+		Handler: a.front(serving, mux, errs, counter, open, p.at.Secure()), ReadHeaderTimeout: headerTimeout, MaxHeaderBytes: maxHeaders, IdleTimeout: a.Config.KeepAlive,
 		BaseContext: func(net.Listener) context.Context { return requests }, ConnState: front.LimitConnections(a.Config.Connections, a.connectionShare()),
 	}
 	stopMetrics, err := a.serveMetrics(serving, errs)

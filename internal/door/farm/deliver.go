@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"mime"
-	"mime/multipart"
 	"net/http"
 	"regexp"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/ground/parts"
 	"svc.example/internal/render/framename"
 	"svc.example/internal/render/pixels"
 	"svc.example/internal/work/benchmark/leaderboard"
@@ -176,26 +176,27 @@ func timesOf(told *farmapi.FrameTimes) receipt.Times {
 // picture that is staged; next returns the parts of its outputs. The parts have a fixed order,
 // so that the files can be streamed once their description is known.
 func readDelivery(r *http.Request) (meta farmapi.FrameResult, file io.Reader, next func() (io.Reader, error), err error) {
-	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "application/json" {
+	kind, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if kind == "application/json" {
 		return meta, nil, nil, readMeta(r.Body, &meta)
 	}
-	parts, err := r.MultipartReader()
-	if err != nil {
+	if err != nil || kind != "multipart/form-data" || parameters["boundary"] == "" {
 		return meta, nil, nil, fault.New(fault.UnsupportedMedia, "A delivery must be multipart/form-data.").Wrap(err)
 	}
-	part, err := nextPart(parts, "meta")
+	form := parts.NewReader(r.Body, parameters["boundary"])
+	part, err := nextPart(form, "meta")
 	if err == nil {
 		err = readMeta(part, &meta)
 	}
 	if err == nil {
-		file, err = nextPart(parts, "file")
+		file, err = nextPart(form, "file")
 	}
-	return meta, file, func() (io.Reader, error) { return nextPart(parts, "output") }, err
+	return meta, file, func() (io.Reader, error) { return nextPart(form, "output") }, err
 }
 
 // nextPart returns the next part of a body, which must have a name. Errors: invalid_request.
-func nextPart(parts *multipart.Reader, name string) (io.Reader, error) {
-	part, err := parts.NextPart()
+func nextPart(form *parts.Reader, name string) (io.Reader, error) {
+	part, err := form.Next()
 	if err != nil || part.FormName() != name {
 		return nil, fault.Field("body."+name, "is missing, or not where it belongs").Wrap(err)
 	}

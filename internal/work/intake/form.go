@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/parts"
 )
 
 // maxEpilogue bounds what a form may have after its last boundary, in bytes.
@@ -19,7 +20,7 @@ const maxEpilogue = 64 << 10
 
 // Form reads an upload's form part by part, for every door that takes one.
 type Form struct {
-	parts *multipart.Reader
+	parts *parts.Reader
 	body  io.Reader
 }
 
@@ -33,14 +34,14 @@ func OpenForm(r *http.Request) (*Form, error) {
 	if parameters["boundary"] == "" {
 		return nil, fault.Field("header.Content-Type", "has no boundary; let the HTTP library set this header")
 	}
-	return &Form{multipart.NewReader(r.Body, parameters["boundary"]), r.Body}, nil
+	return &Form{parts.NewReader(r.Body, parameters["boundary"]), r.Body}, nil
 }
 
 // Next returns the next part, or io.EOF after the last one. By then the whole body
 // has arrived. Errors: body_truncated, invalid_request, and the body's own, such as
 // upload_too_slow.
 func (f *Form) Next() (*multipart.Part, error) {
-	part, err := f.parts.NextPart()
+	part, err := f.parts.Next()
 	if errors.Is(err, io.EOF) {
 		if n, err := io.CopyN(io.Discard, f.body, maxEpilogue); err == nil && n == maxEpilogue {
 			return nil, fault.Field("body", "continues after the last boundary")
@@ -62,6 +63,9 @@ func (f *Form) Next() (*multipart.Part, error) {
 func BrokenForm(err error) error {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return f // the body's own reason, such as its speed
+	}
+	if errors.Is(err, parts.ErrHeaders) {
+		return fault.Field("body", "has a part with more than %d bytes of headers", parts.MaxHeaders)
 	}
 	return fault.New(fault.InvalidRequest, "The form is incomplete or malformed.").Wrap(err)
 }
