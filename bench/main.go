@@ -50,7 +50,7 @@ func groups(device string, auditJobs, finishedJobs int) []rounds.Group {
 		scale.Workers("sqlite"), scale.Workers("postgres"), scale.Watchers("sqlite"), scale.Watchers("postgres"),
 		scale.Neighbour("sqlite"), scale.Neighbour("postgres"), scale.Looks("sqlite"), scale.Looks("postgres"), scale.Processes(), scale.SmallMachines(), scale.Streams(),
 		storage.Webhook("sqlite"), storage.Webhook("postgres"), storage.Console(), storage.Audit("sqlite", auditJobs), storage.Audit("postgres", auditJobs),
-		storage.Finished("postgres", finishedJobs),
+		storage.Finished("postgres", finishedJobs), storage.Search("sqlite"), storage.Search("postgres"),
 		reading.Small(), reading.Plain(), reading.Zstd(),
 	}
 }

@@ -235,10 +235,10 @@ INSERT INTO project_content (upload_id, workspace_id, sha256) SELECT 'UPL-' || n
 INSERT INTO quote (quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified,
   warnings, created_at, expires_at, accepted_at, job_id)
 SELECT 'QTE-' || n, 'UPL-' || n, '$workspace', 1, 1, 1, 1, 1, 'fixed-1c-v1', 1, '[]', $at, $at + 86400000000, $at, 'JOB-' || n FROM planted;
-INSERT INTO job (job_id, workspace_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end,
+INSERT INTO job (job_id, workspace_id, flow, status, seq, upload_id, quote_id, filename, search, input_sha256, input_size_bytes, frame_start, frame_end,
   frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, renderer, render_device, device_name, blender_version,
   artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, updated_at)
-SELECT 'JOB-' || n, '$workspace', 'job_api', 'completed', 6, 'UPL-' || n, 'QTE-' || n, 'many.blend', '$hash', 1000, 1, 1,
+SELECT 'JOB-' || n, '$workspace', 'job_api', 'completed', 6, 'UPL-' || n, 'QTE-' || n, 'many.blend', 'many.blend', '$hash', 1000, 1, 1,
   1, 1, 1, 500000, 'fixed-1c-v1', 1, 1, 'blender', 'GPU', 'a GPU', '4.1.1',
   'artifacts/JOB-' || n || '-1.zip', 'many.zip', '$hash', 2000, $at, $at, $at, $at, $at, $at FROM planted;
 INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device,
