@@ -31,7 +31,7 @@ const askFirst = 1 << 20
 // safe for concurrent use. It needs no closing.
 type Client struct {
 	base  *url.URL
-	key   string
+	key   func() string                         // a function, because no verb of fmt prints what it returns
 	keys  func(context.Context) (string, error) // nil for key alone
 	http  *http.Client
 	agent string // the User-Agent of all calls
@@ -109,7 +109,7 @@ func New(baseURL, key string, options ...Option) (*Client, error) {
 	case base.RawQuery != "" || base.Fragment != "":
 		return nil, fmt.Errorf("the server's address %q ends with a ? or # part; give the address without it", shown)
 	}
-	c := &Client{base: base, key: key, http: newHTTPClient(), agent: userAgent, retry: defaultRetry()}
+	c := &Client{base: base, key: func() string { return key }, http: newHTTPClient(), agent: userAgent, retry: defaultRetry()}
 	for _, option := range options {
 		option(c)
 	}
@@ -119,13 +119,13 @@ func New(baseURL, key string, options ...Option) (*Client, error) {
 // AccountKey reports whether the client's key is an account key by its form; otherwise
 // it is taken for an agent key.
 func (c *Client) AccountKey() bool {
-	return strings.HasPrefix(c.key, contract.AccountKeyPrefix) && !strings.HasPrefix(c.key, contract.AgentKeyPrefix)
+	return strings.HasPrefix(c.key(), contract.AccountKeyPrefix) && !strings.HasPrefix(c.key(), contract.AgentKeyPrefix)
 }
 
 // TestMode reports whether the client's key is one of test mode by its form: nothing is
 // rendered or paid.
 func (c *Client) TestMode() bool {
-	return strings.HasPrefix(c.key, contract.TestAgentKeyPrefix) || strings.HasPrefix(c.key, contract.TestAccountKeyPrefix)
+	return strings.HasPrefix(c.key(), contract.TestAgentKeyPrefix) || strings.HasPrefix(c.key(), contract.TestAccountKeyPrefix)
 }
 
 // either is the path of a route that has one for account keys and one for agent keys.
@@ -310,7 +310,7 @@ func (c *Client) request(ctx context.Context, x call) (*http.Request, error) {
 		return nil, &unreadable{redact.URLs(err)}
 	}
 	req.Header.Set("Accept", "application/json")
-	key := c.key
+	key := c.key()
 	if c.keys != nil {
 		if key, err = c.keys(ctx); err != nil {
 			if errors.Is(err, ErrNoKey) {

@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -86,6 +87,22 @@ func TestAnAddressThatHoldsASecretIsRefusedWithoutTellingIt(t *testing.T) {
 		_, err := client.New(address, "")
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
+// TestWhatPrintsAClientDoesNotPrintItsKey: a client in a log, alone or inside another value.
+func TestWhatPrintsAClientDoesNotPrintItsKey(t *testing.T) {
+	t.Parallel()
+	c, err := client.New("https://svc.example", "svc_agent_hunter2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside := struct{ c client.Client }{*c}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x"} {
+		text := fmt.Sprintf(verb+verb+verb, c, *c, inside)
+		if strings.Contains(text, "hunter2") || strings.Contains(text, fmt.Sprintf("%x", "hunter2")) {
+			t.Errorf("%s prints %s", verb, text)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"svc.example/cmd/svc/manual"
+	"svc.example/internal/render/framelist"
 )
 
 // TestHelpFitsEveryTerminal for the program, each command and each word before one. Only
@@ -46,7 +47,8 @@ func TestHelpFitsEveryTerminal(t *testing.T) {
 	check(parser.Model.Node)
 }
 
-// TestEveryCommandOfCallersHasAnExample that its help shows, with flags that the command has.
+// TestEveryCommandOfCallersHasAnExample that its help shows, with flags that the command has
+// and frames that the service takes.
 func TestEveryCommandOfCallersHasAnExample(t *testing.T) {
 	t.Parallel()
 	parser, err := kong.New(&program{}, defaults(""), kong.Name("svc"))
@@ -67,7 +69,12 @@ func TestEveryCommandOfCallersHasAnExample(t *testing.T) {
 			if !strings.HasPrefix(line+" ", "svc "+words+" ") || !strings.Contains(help.String(), "\n  "+line+"\n") {
 				t.Errorf("the help of svc %s does not show %q", words, line)
 			}
-			for word := range strings.FieldsSeq(line) {
+			for i, word := range strings.Fields(line) {
+				if word == "--frames" {
+					if _, err := framelist.Parse(strings.Fields(line)[i+1], 1000); err != nil {
+						t.Errorf("the service refuses the frames of %q: %v", line, err)
+					}
+				}
 				if strings.HasPrefix(word, "--") && !strings.Contains(help.String(), word) {
 					t.Errorf("svc %s has no %s", words, word)
 				}

@@ -168,12 +168,12 @@ func newParserFor(system, state string, out *terminal.Output, exit func(code int
 }
 
 // finish turns the error of a command into what is shown. With --json the failure is an
-// object on standard output, unless the command has printed one.
+// object on standard output, unless the command has printed one or nothing can be printed there.
 func finish(ctx *kong.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	if asJSON(ctx) && !terminal.WasTold(err) {
+	if out, ok := ctx.Stdout.(*terminal.Output); asJSON(ctx) && !terminal.WasTold(err) && (!ok || out.Err() == nil) {
 		err = errors.Join(err, terminal.PrintJSON(ctx.Stdout, failure.Object{Error: failure.Of(err)}))
 	}
 	return shown(failure.Words(err))

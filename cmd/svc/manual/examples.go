@@ -6,7 +6,7 @@ import "github.com/alecthomas/kong"
 // command for callers has one; operators find theirs in docs/operate.md.
 func Examples() map[string][]string {
 	return map[string][]string{
-		"render":       {"svc render scene.blend", "svc render scene.blend --frames 1-50,80x5 --max-price 2.50 --yes"},
+		"render":       {"svc render scene.blend", "svc render scene.blend --frames 1-50,80-100x5 --max-price 2.50 --yes"},
 		"look":         {"svc look scene.blend --frame 12"},
 		"inspect":      {"svc inspect scene.blend"},
 		"diff":         {"svc diff shot_v1.blend shot_v2.blend"},

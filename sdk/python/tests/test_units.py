@@ -69,7 +69,7 @@ class Tree(unittest.TestCase):
 
 class Frames(unittest.TestCase):
     def test_frames_are_written_in_the_grammar_of_the_service(self):
-        for frames, text in ((7, "7"), ("1-50, 80x5", "1-50, 80x5"), ([1, 3, 5], "1,3,5"), (range(1, 11), "1-10x1"),
+        for frames, text in ((7, "7"), ("1-50, 80-99x5", "1-50, 80-99x5"), ([1, 3, 5], "1,3,5"), (range(1, 11), "1-10x1"),
                              (range(10, 1, -3), "4-10x3"), (iter([2]), "2"), (range(4, 5), "4")):
             self.assertEqual(frames_text(frames), text)
         for wrong in ((1, 10), [1.0], ["1"], True, [True]):

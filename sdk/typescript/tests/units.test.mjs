@@ -230,7 +230,7 @@ test("keys that are none are refused before anything is believed", async () => {
 });
 
 test("frames are written in the grammar of the service", () => {
-  for (const [frames, text] of [[7, "7"], ["1-50, 80x5", "1-50, 80x5"], [[1, 3, 5], "1,3,5"], [new Set([2]), "2"]]) assert.equal(framesText(frames), text);
+  for (const [frames, text] of [[7, "7"], ["1-50, 80-99x5", "1-50, 80-99x5"], [[1, 3, 5], "1,3,5"], [new Set([2]), "2"]]) assert.equal(framesText(frames), text);
   for (const wrong of [[], [1.5], ["1"], NaN]) assert.throws(() => framesText(wrong));
 });
 
