@@ -29,7 +29,7 @@ func Doors() []Door {
 		},
 		{
 			Name: "Run", For: "You operate a service or its workers.", Quickstart: "run",
-			Guides:    []string{"install", "configure", "operate", "operator-api", "test-worlds", "observe", "upgrade", "ports-and-tls", "several-processes", "backups", "change-price", "payments", "farm", "worker-tags", "worker-speed", "worker-failures", "gpu", "deploy", "containers", "kubernetes", "scale", "audit", "keys", "witness", "leaderboard", "benchmark"},
+			Guides:    []string{"install", "configure", "operate", "operator-api", "operator-api-routes", "test-worlds", "observe", "upgrade", "ports-and-tls", "several-processes", "backups", "change-price", "payments", "farm", "worker-tags", "worker-speed", "worker-failures", "gpu", "deploy", "containers", "kubernetes", "scale", "audit", "keys", "witness", "leaderboard", "benchmark"},
 			Reference: []string{"metrics", "traces", "runbook", "runbook-tickets", "leaderboard-api", "security", "sandbox", "service-limits", "cli-operators"},
 		},
 	}

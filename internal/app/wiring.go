@@ -169,7 +169,12 @@ func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.
 		Links: p.at, Rate: a.Config.Rate, Unstarted: a.Config.Unstarted, ProjectSize: a.Config.ProjectSize, FrameTime: a.Config.FrameTime, UploadStall: a.Config.UploadStall, OpenID: a.openID(p.at), Pages: pages, TestMode: !a.Config.TestMode.Off, Clock: a.clock, Errors: errs, Log: a.Config.Log,
 	})
 	if a.Config.OperatorAPI && !a.test {
-		(&admin.Server{DB: a.DB, Jobs: p.jobs, PublicURL: p.at.PublicURL, Errors: errs}).Routes(mux)
+		(&admin.Server{
+			DB: a.DB, Jobs: p.jobs, PublicURL: p.at.PublicURL, Errors: errs, Erase: a.erasure, Reconcile: p.payments.Reconcile,
+			WorldSize: func(ctx context.Context, workspaceID string) (int64, error) {
+				return TestWorldBytes(ctx, a.Config, workspaceID)
+			},
+		}).Routes(mux)
 	}
 	agent.Routes(mux, agent.Config{
 		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Previews: p.previews, Overviews: p.overviews, Intake: in, Webhooks: a.webhooks, Sealed: a.sealed,
@@ -216,6 +221,15 @@ func (a *App) leave(ctx context.Context, workspaceID string) error {
 		a.Config.Log.Error("files of a workspace that has left are not removed; the sweep tries again", "workspace_id", workspaceID, "err", err)
 	}
 	return nil
+}
+
+// erasure makes the act by which an operator erases a workspace. Errors: those of erase.Check.
+func (a *App) erasure(ctx context.Context, tx *db.Tx, workspaceID string) (admin.Erasure, error) {
+	var files erase.Files
+	act, plan, err := erase.Propose(ctx, tx, workspaceID, &files)
+	return admin.Erasure{
+		Act: act, After: plan.After(workspaceID, tx.Time()), RemoveFiles: func(ctx context.Context) error { return files.Remove(ctx, a.Blobs) },
+	}, err
 }
 
 // runner returns the runner of a queue. Its holder is new for each start, so

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -50,7 +51,7 @@ func (c *alertList) Run(k *kong.Context) error {
 }
 
 // alertTest is svc admin alert test.
-type alertTest struct{ changeFlags }
+type alertTest struct{ actFlags }
 
 // Help is printed below the flags.
 func (alertTest) Help() string {
@@ -59,7 +60,7 @@ func (alertTest) Help() string {
 
 // Run has the running service send a test message.
 func (c *alertTest) Run(k *kong.Context) error {
-	err := c.change(func(context.Context, *db.Tx) (operator.Act, error) { return operator.TestAlerts(), nil }, nil)
+	err := c.act(call{method: http.MethodPost, path: "/alerts/test"}, nil, to(operator.TestAlerts()), nil)
 	if err != nil {
 		return err
 	}

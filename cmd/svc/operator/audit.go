@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,12 +15,21 @@ import (
 )
 
 // audit is svc admin audit: it checks everything that must always hold.
-type audit struct{ adminFlags }
+type audit struct {
+	viewFlags
+	Last bool `help:"Print what the last audit found, and check nothing now. Required with --server."`
+}
 
 // Run checks the whole store and prints each breach. Any breach exits with 1, after
 // everything is printed. Dead letters are counted as a reminder and are not a
 // breach. The service may run meanwhile. A signal ends it without a result.
 func (c *audit) Run(k *kong.Context) error {
+	if c.Last {
+		return c.printLast(k)
+	}
+	if c.Server != "" {
+		return terminal.WrongUsagef("--server needs --last: an audit runs next to the store")
+	}
 	ctx, stop := terminal.UntilSignal()
 	defer stop()
 	const lost = "the audit has no result, and nothing was changed"
@@ -56,6 +66,36 @@ func (c *audit) record(ctx context.Context, began time.Time, found app.Audited) 
 		run.Breaches = append(run.Breaches, operator.Breach(b))
 	}
 	return d.Write(ctx, func(tx *db.Tx) error { return operator.RecordAudit(ctx, tx, run) })
+}
+
+// printLast prints the outcome of the last audit. A breach exits with 1, and so does a store that
+// was never audited.
+func (c *audit) printLast(k *kong.Context) error {
+	var last operator.LastAudited
+	err := c.view("/audit", nil, &last, func(ctx context.Context, tx *db.Tx) (err error) {
+		last, err = operator.LastAuditOf(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	run := last.Audit
+	if run == nil {
+		return errors.New("this store was not audited yet; run svc admin audit next to it")
+	}
+	if c.JSON {
+		err = terminal.PrintJSON(k.Stdout, last)
+	} else {
+		for _, b := range run.Breaches {
+			terminal.Printf(k.Stdout, "BREACH %s: %s: %s", b.Rule, b.Subject, b.Detail)
+		}
+		terminal.Printf(k.Stdout, "audited at %s: %s, %s, %s, %s, %s in the log: %s", run.EndedAt.Format(time.DateTime), terminal.CountOf(run.Jobs, "job"), terminal.CountOf(run.Wallets, "wallet"),
+			terminal.CountOf(run.Receipts, "receipt"), terminal.CountOf(run.Benchmarks, "benchmark result"), terminal.Count(run.Leaves, "leaf", "leaves"), terminal.Count(run.BreachCount, "breach", "breaches"))
+	}
+	if err == nil && run.BreachCount > 0 {
+		err = terminal.Exit(terminal.ExitFailure, fmt.Errorf("the audit found %s", terminal.Count(run.BreachCount, "breach", "breaches")))
+	}
+	return terminal.Told(err)
 }
 
 // printFound prints breaches and counts, and returns the exit code of a breach.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strconv"
 	"time"
@@ -50,7 +51,7 @@ func (c *deadLetterList) Run(k *kong.Context) error {
 
 // deadLetterRequeue is svc admin dead-letter requeue.
 type deadLetterRequeue struct {
-	changeFlags
+	actFlags
 	ID    []string `arg:"" optional:"" help:"Ids from svc admin dead-letter list."`
 	Queue string   `help:"Requeue all dead letters of this queue instead."`
 }
@@ -61,33 +62,23 @@ func (c *deadLetterRequeue) Run(k *kong.Context) error {
 	if (len(c.ID) == 0) == (c.Queue == "") {
 		return terminal.WrongUsage(errors.New("give either ids or --queue"))
 	}
-	requeued := append([]string{}, c.ID...)
-	err := c.change(func(ctx context.Context, tx *db.Tx) (_ operator.Act, err error) {
+	answer := operator.Requeued{Requeued: append([]string{}, c.ID...)}
+	body := map[string]any{"ids": c.ID}
+	if c.Queue != "" {
+		body = map[string]any{"queue": c.Queue}
+	}
+	err := c.act(call{method: http.MethodPost, path: "/dead-letters/requeue", body: body}, &answer, func(ctx context.Context, tx *db.Tx) (_ operator.Act, err error) {
 		if c.Queue != "" {
-			requeued, err = deadLetterIDs(ctx, tx, c.Queue)
+			answer.Requeued, err = operator.DeadLettersOf(ctx, tx, c.Queue)
 		}
-		return operator.Requeue(requeued), err
+		return operator.Requeue(answer.Requeued), err
 	}, nil)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "requeued": requeued})
+		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "requeued": answer.Requeued})
 	}
-	terminal.Printf(k.Stdout, "%d requeued", len(requeued))
+	terminal.Printf(k.Stdout, "%d requeued", len(answer.Requeued))
 	return nil
-}
-
-// maxRequeue bounds how many dead letters of a queue are put back by one command,
-// because one transaction holds them all. Where there are more, run it again.
-const maxRequeue = 10_000
-
-// deadLetterIDs returns the ids of a queue's dead letters, maxRequeue at most.
-func deadLetterIDs(ctx context.Context, tx *db.Tx, queue string) ([]string, error) {
-	dead, err := lease.DeadLetters(ctx, tx, queue, maxRequeue)
-	ids := make([]string, 0, len(dead))
-	for _, d := range dead {
-		ids = append(ids, d.ID)
-	}
-	return ids, err
 }

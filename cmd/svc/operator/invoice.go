@@ -2,7 +2,10 @@ package operator
 
 import (
 	"context"
+	"net/http"
+	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,32 +19,33 @@ import (
 )
 
 // invoiceShow is svc admin invoice show.
-type invoiceShow struct{ adminFlags }
+type invoiceShow struct{ viewFlags }
 
 // Run shows who sells on invoices.
 func (c *invoiceShow) Run(k *kong.Context) error {
-	var i invoice.Issuer
-	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		i, err = invoice.IssuerNow(ctx, tx)
+	var seller operator.Seller
+	err := c.view("/seller", nil, &seller, func(ctx context.Context, tx *db.Tx) error {
+		i, err := invoice.IssuerNow(ctx, tx)
+		seller = operator.SellerOf(i)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return printIssuer(k, c.adminFlags, i)
+	return printSeller(k, c.adminFlags, seller)
 }
 
-func printIssuer(k *kong.Context, f adminFlags, i invoice.Issuer) error {
-	address := i.Address
+func printSeller(k *kong.Context, f adminFlags, s operator.Seller) error {
+	address := s.Address
 	if !f.JSON {
 		address = strings.ReplaceAll(address, "\n", ", ")
 	}
-	return f.print(k, field{"company", i.Name}, field{"address", address}, field{"tax_id", i.TaxID}, field{"tax_basis_points", i.TaxBasisPoints}, field{"prefix", i.Prefix}, field{"note", i.Note})
+	return f.print(k, field{"company", s.Company}, field{"address", address}, field{"tax_id", s.TaxID}, field{"tax_basis_points", s.TaxBasisPoints}, field{"prefix", s.Prefix}, field{"note", s.Note})
 }
 
 // invoiceSet is svc admin invoice set.
 type invoiceSet struct {
-	changeFlags
+	actFlags
 	Company        string   `help:"Name of the company that sells."`
 	Address        []string `sep:"none" placeholder:"LINE" help:"A line of its address. Repeat it for more lines, up to 6."`
 	TaxID          string   `name:"tax-id" help:"Its tax id. With it, documents are invoices and not receipts, and the payment provider writes none."`
@@ -53,40 +57,26 @@ type invoiceSet struct {
 // Run sets who sells on invoices from now on; what is not named is empty. Error:
 // invalid_request.
 func (c *invoiceSet) Run(k *kong.Context) error {
-	issuer := invoice.Issuer{
-		Party: invoice.Party{Name: c.Company, Address: strings.Join(c.Address, "\n"), TaxID: c.TaxID}, TaxBasisPoints: c.TaxBasisPoints, Prefix: c.Prefix, Note: c.Note,
-	}
-	err := c.change(func(context.Context, *db.Tx) (operator.Act, error) { return operator.SetInvoiceIssuer(issuer) }, func(ctx context.Context, tx *db.Tx) (err error) {
-		issuer, err = invoice.IssuerNow(ctx, tx)
+	seller := operator.Seller{Company: c.Company, Address: strings.Join(c.Address, "\n"), TaxID: c.TaxID, TaxBasisPoints: c.TaxBasisPoints, Prefix: c.Prefix, Note: c.Note}
+	issuer := seller.Issuer()
+	err := c.act(call{method: http.MethodPut, path: "/seller", body: seller}, &seller, func(context.Context, *db.Tx) (operator.Act, error) { return operator.SetInvoiceIssuer(issuer) }, func(ctx context.Context, tx *db.Tx) error {
+		i, err := invoice.IssuerNow(ctx, tx)
+		seller = operator.SellerOf(i)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return printIssuer(k, c.adminFlags, issuer)
+	return printSeller(k, c.adminFlags, seller)
 }
 
 // invoiceList is svc admin invoice list.
 type invoiceList struct {
-	adminFlags
+	viewFlags
 	Limit     int    `default:"100" help:"How many to list, the newest first: 1 to 100000."`
 	Before    string `placeholder:"NUMBER" help:"Continue after this number, the last one of the previous page."`
 	Workspace string `help:"List only those of this workspace."`
 	CSV       bool   `name:"csv" help:"Print CSV. What was given back is below zero."`
-}
-
-// listedInvoice is an invoice in the form of --json.
-type listedInvoice struct {
-	Number      string       `json:"number"`
-	Kind        invoice.Kind `json:"kind"`
-	IssuedAt    time.Time    `json:"issued_at"`
-	WorkspaceID string       `json:"workspace_id"`
-	TopUpID     string       `json:"top_up_id"`
-	Corrects    string       `json:"corrects"`
-	Buyer       string       `json:"buyer"`
-	NetCents    int64        `json:"net_cents"`
-	TaxCents    int64        `json:"tax_cents"`
-	TotalCents  int64        `json:"total_cents"`
 }
 
 // Run lists invoices. Error: invoice_not_found.
@@ -97,9 +87,11 @@ func (c *invoiceList) Run(k *kong.Context) error {
 	if c.CSV && c.JSON {
 		return terminal.WrongUsagef("--csv and --json are two forms; name one")
 	}
-	var all []invoice.Invoice
-	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		all, err = invoice.List(ctx, tx, c.Workspace, c.Before, c.Limit)
+	var answer operator.InvoiceList
+	query := url.Values{"workspace": {c.Workspace}, "before": {c.Before}, "limit": {strconv.Itoa(c.Limit)}}
+	err := c.view("/invoices", query, &answer, func(ctx context.Context, tx *db.Tx) error {
+		all, err := invoice.List(ctx, tx, c.Workspace, c.Before, c.Limit)
+		answer = operator.ListInvoices(all)
 		return err
 	})
 	if err != nil {
@@ -107,21 +99,17 @@ func (c *invoiceList) Run(k *kong.Context) error {
 	}
 	switch {
 	case c.CSV:
-		return invoice.WriteCSV(k.Stdout, all)
+		return invoice.WriteCSV(k.Stdout, answer.Documents())
 	case c.JSON:
-		listed := []listedInvoice{}
-		for _, i := range all {
-			listed = append(listed, listedInvoice{i.Number, i.Kind, i.IssuedAt, i.WorkspaceID, i.TopUpID, i.Corrects, i.Buyer.Name, i.NetCents, i.TaxCents, i.TotalCents})
-		}
-		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "invoices": listed})
-	case len(all) == 0:
+		return terminal.PrintJSON(k.Stdout, answer)
+	case len(answer.Invoices) == 0:
 		terminal.Printf(k.Stdout, "no invoices")
 		return nil
 	}
 	list := terminal.NewList(terminal.Column{Title: "NUMBER"}, terminal.Column{Title: "KIND"}, terminal.Column{Title: "DATE", Spare: 1}, terminal.Column{Title: "WORKSPACE", Spare: 2},
 		terminal.Column{Title: "BUYER", Cut: true, Spare: 3}, terminal.Column{Title: "TAX", Spare: 4}, terminal.Column{Title: "TOTAL"})
-	for _, i := range all {
-		list.Row(i.Number, string(i.Kind), i.IssuedAt.Format(time.DateOnly), i.WorkspaceID, i.Buyer.Name, wallet.Money(i.TaxCents), wallet.Money(i.TotalCents))
+	for _, i := range answer.Invoices {
+		list.Row(i.Number, string(i.Kind), i.IssuedAt.Format(time.DateOnly), i.WorkspaceID, i.Buyer, wallet.Money(i.TaxCents), wallet.Money(i.TotalCents))
 	}
 	list.Print(k.Stdout)
 	return nil

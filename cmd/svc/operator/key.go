@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -11,12 +12,12 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/operator"
-	"svc.example/internal/work/wallet"
 )
 
 // keyCreate is svc admin key create.
 type keyCreate struct {
 	adminFlags
+	served
 	Kind            string `required:"" enum:"account,agent,node" help:"What the key is for: account, agent or node."`
 	Workspace       string `help:"Workspace id, for account and agent keys."`
 	Name            string `required:"" help:"Name of the key, 1 to 80 characters."`
@@ -30,45 +31,60 @@ func (c *keyCreate) Run(k *kong.Context) error {
 	if (c.Kind == "node") != (c.Workspace == "") {
 		return terminal.WrongUsagef("account and agent keys need --workspace; node keys take none")
 	}
-	var key identity.NewKey
+	made := operator.MadeKey{}
+	err := c.make(&made)
+	if err != nil {
+		return err
+	}
+	return c.print(k, field{"key_id", made.KeyID}, field{"kind", c.Kind}, field{"name", made.Name}, field{"key", made.Key})
+}
+
+// make makes the key next to the store, or by a service.
+func (c *keyCreate) make(made *operator.MadeKey) error {
+	var limit *int64
+	if c.Kind == "agent" && c.SpendLimitCents >= 0 {
+		limit = &c.SpendLimitCents
+	}
+	if c.Server != "" {
+		create := call{method: http.MethodPost, path: "/admin/v1/keys", body: map[string]any{"name": c.Name}}
+		if c.Kind != "node" {
+			body := map[string]any{"kind": c.Kind, "name": c.Name}
+			if limit != nil {
+				body["spend_limit_cents"] = *limit
+			}
+			create.path, create.body = "/admin/v1/workspaces"+part(c.Workspace)+"/keys", body
+		}
+		return c.ask(context.Background(), create, made)
+	}
 	store := c.add
 	if c.Kind == "node" {
 		store = c.write
 	}
-	err := store(func(ctx context.Context, tx *db.Tx) (err error) {
-		if c.Kind == "node" {
-			return operator.CreateNodeKey(c.Name, &key).Perform(ctx, tx, operator.Account(whoami()))
+	var key identity.NewKey
+	err := store(func(ctx context.Context, tx *db.Tx) error {
+		act, err := operator.CreateNodeKey(c.Name, &key), error(nil)
+		if c.Kind != "node" {
+			act, err = operator.CreateKey(ctx, tx, c.Workspace, c.Kind, c.Name, limit, &key)
 		}
-		if _, err = wallet.Get(ctx, tx, c.Workspace); err != nil { // fails for an unknown workspace
+		if err != nil {
 			return err
 		}
-		if c.Kind == "account" {
-			key, err = identity.CreateAccountKey(ctx, tx, c.Workspace, c.Name)
-			return err
-		}
-		var limit *int64
-		if c.SpendLimitCents >= 0 {
-			limit = &c.SpendLimitCents
-		}
-		key, err = identity.CreateAgentKey(ctx, tx, c.Workspace, identity.AgentTerms{Name: c.Name, SpendLimitCents: limit})
-		return err
+		return act.Perform(ctx, tx, operator.Account(whoami()))
 	})
-	if err != nil {
-		return err
-	}
-	return c.print(k, field{"key_id", key.KeyID}, field{"kind", c.Kind}, field{"name", key.Name}, field{"key", key.Secret})
+	made.KeyID, made.Name, made.Key = key.KeyID, key.Name, key.Secret
+	return err
 }
 
 // keyRevoke is svc admin key revoke.
 type keyRevoke struct {
-	changeFlags
+	actFlags
 	KeyID string `arg:"" help:"The key's id, key_…"`
 }
 
 // Run ends a key of any kind: the next request with it is refused. Error: key_not_found
 // when there is no active key of this id, as after a first call.
 func (c *keyRevoke) Run(k *kong.Context) error {
-	err := c.change(to(operator.RevokeKey(c.KeyID)), nil)
+	err := c.act(call{method: http.MethodDelete, path: "/keys" + part(c.KeyID)}, nil, to(operator.RevokeKey(c.KeyID)), nil)
 	if err != nil {
 		return err
 	}
@@ -78,7 +94,7 @@ func (c *keyRevoke) Run(k *kong.Context) error {
 // keyList is svc admin key list. It shows the ids of keys, so that a key whose id
 // was not noted can be revoked.
 type keyList struct {
-	adminFlags
+	viewFlags
 	Workspace string `help:"List the account and agent keys of this workspace instead of the workers' keys."`
 }
 
@@ -95,26 +111,22 @@ func spending(k operator.ListedKey) string {
 
 // Run lists active and revoked keys. Error: workspace_not_found.
 func (c *keyList) Run(k *kong.Context) error {
-	var listed []operator.ListedKey
-	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		if c.Workspace == "" {
-			keys, err := identity.NodeKeys(ctx, tx)
-			listed = operator.ListKeys("node", keys)
-			return err
-		}
-		if _, err := wallet.Get(ctx, tx, c.Workspace); err != nil { // there is such a workspace
-			return err
-		}
-		listed, err = operator.KeysOf(ctx, tx, c.Workspace)
+	path := "/keys"
+	if c.Workspace != "" {
+		path = "/workspaces" + part(c.Workspace) + "/keys"
+	}
+	var answer operator.KeyList
+	err := c.view(path, nil, &answer, func(ctx context.Context, tx *db.Tx) (err error) {
+		answer, err = operator.KeysList(ctx, tx, c.Workspace)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "keys": listed})
+		return terminal.PrintJSON(k.Stdout, answer)
 	}
-	listOfKeys(listed).Print(k.Stdout)
+	listOfKeys(answer.Keys).Print(k.Stdout)
 	return nil
 }
 

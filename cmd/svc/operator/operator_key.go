@@ -47,29 +47,29 @@ func (c *operatorKeyCreate) Run(k *kong.Context) error {
 }
 
 // operatorKeyList is svc admin operator-key list.
-type operatorKeyList struct{ adminFlags }
+type operatorKeyList struct{ viewFlags }
 
 // Run lists active and revoked keys.
 func (c *operatorKeyList) Run(k *kong.Context) error {
-	var keys []identity.ListedOperatorKey
-	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		keys, err = identity.OperatorKeys(ctx, tx)
+	answer := operator.OperatorKeyList{OK: true}
+	err := c.view("/operator-keys", nil, &answer, func(ctx context.Context, tx *db.Tx) (err error) {
+		answer.Keys, err = identity.OperatorKeys(ctx, tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "keys": keys})
+		return terminal.PrintJSON(k.Stdout, answer)
 	}
-	if len(keys) == 0 {
+	if len(answer.Keys) == 0 {
 		terminal.Printf(k.Stdout, "there are no operator keys")
 		return nil
 	}
 	list := terminal.NewList(terminal.Column{Title: "KEY ID"}, terminal.Column{Title: "NAME", Cut: true}, terminal.Column{Title: "SCOPE"},
 		terminal.Column{Title: "BEGINS WITH", Spare: 2}, terminal.Column{Title: "CREATED", Spare: 3}, terminal.Column{Title: "LAST USED", Spare: 1},
 		terminal.Column{Title: "ENDS"}, terminal.Column{Title: "REVOKED"})
-	for _, key := range keys {
+	for _, key := range answer.Keys {
 		list.Row(key.KeyID, key.Name, string(key.Scope), key.MaskedPrefix, key.CreatedAt.Format(time.DateTime), dateOf(key.LastUsedAt), dateOf(key.ExpiresAt), dateOf(key.RevokedAt))
 	}
 	list.Print(k.Stdout)

@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -15,7 +16,7 @@ import (
 
 // personOperator is svc admin person operator.
 type personOperator struct {
-	changeFlags
+	actFlags
 	Email string `help:"E-mail address of an existing account. Without it, the command lists the operators."`
 	Off   bool   `help:"Remove the access. It also ends on pages that are open."`
 }
@@ -29,7 +30,11 @@ func (c *personOperator) Run(k *kong.Context) error {
 		}
 		return c.list(k)
 	}
-	err := c.change(func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+	if c.Server != "" && !c.Off {
+		return terminal.WrongUsagef("only svc admin next to the store gives access: it would outlive the operator key")
+	}
+	route := call{method: http.MethodPost, path: "/operators/remove", body: map[string]any{"email": c.Email}}
+	err := c.act(route, nil, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 		return operator.SetOperator(ctx, tx, c.Email, !c.Off)
 	}, nil)
 	if err != nil {
@@ -40,23 +45,24 @@ func (c *personOperator) Run(k *kong.Context) error {
 
 // list prints the operators.
 func (c *personOperator) list(k *kong.Context) error {
-	var all []identity.Operator
-	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		all, err = identity.Operators(ctx, tx)
+	answer := operator.PersonList{OK: true}
+	view := viewFlags{c.adminFlags, c.served}
+	err := view.view("/operators", nil, &answer, func(ctx context.Context, tx *db.Tx) (err error) {
+		answer.Operators, err = identity.Operators(ctx, tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "operators": all})
+		return terminal.PrintJSON(k.Stdout, answer)
 	}
-	if len(all) == 0 {
+	if len(answer.Operators) == 0 {
 		terminal.Printf(k.Stdout, "nobody is an operator in the browser; make one with --email")
 		return nil
 	}
 	list := terminal.NewList(terminal.Column{Title: "OPERATOR"}, terminal.Column{Title: "WORKSPACE", Spare: 1}, terminal.Column{Title: "SINCE"})
-	for _, o := range all {
+	for _, o := range answer.Operators {
 		list.Row(o.Email, o.WorkspaceID, o.Since.Format(time.DateTime))
 	}
 	list.Print(k.Stdout)

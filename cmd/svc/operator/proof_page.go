@@ -1,19 +1,16 @@
 package operator
 
 import (
-	"context"
-	"fmt"
+	"net/http"
 
 	"github.com/alecthomas/kong"
 
-	"svc.example/internal/ground/db"
-	"svc.example/internal/work/identity"
 	"svc.example/internal/work/operator"
 )
 
 // proofPage is svc admin workspace proof-page.
 type proofPage struct {
-	changeFlags
+	actFlags
 	Workspace string `required:"" help:"Workspace id."`
 	On        bool   `xor:"show" required:"" help:"Publish the pages for anyone who knows a receipt's id. This is the default."`
 	Off       bool   `xor:"show" required:"" help:"Hide the pages. They answer 404."`
@@ -22,13 +19,8 @@ type proofPage struct {
 // Run publishes or hides the pages. Repeating it changes nothing. Error:
 // workspace_not_found.
 func (c *proofPage) Run(k *kong.Context) error {
-	what := "hide"
-	if c.On {
-		what = "publish"
-	}
-	err := c.change(to(operator.Act{What: fmt.Sprintf("%s the proof pages of %s", what, c.Workspace), WorkspaceID: c.Workspace, Do: func(ctx context.Context, tx *db.Tx) error {
-		return identity.SetProofPages(ctx, tx, c.Workspace, c.On)
-	}}), nil)
+	route := call{method: http.MethodPut, path: "/workspaces" + part(c.Workspace) + "/proof-page", body: map[string]any{"on": c.On}}
+	err := c.act(route, nil, to(operator.PublishProofs(c.Workspace, c.On)), nil)
 	if err != nil {
 		return err
 	}

@@ -1,20 +1,23 @@
 package operator
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"time"
 
 	"github.com/alecthomas/kong"
 
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/app"
+	"svc.example/internal/work/payment"
 	"svc.example/internal/work/wallet"
 )
 
 // reconcile is svc admin reconcile: it compares the payment provider with the store.
 type reconcile struct {
-	adminFlags
+	viewFlags
 	From string `placeholder:"DATE" help:"First day, such as 2026-01-31, in UTC. Without it, 30 days before --to."`
 	To   string `placeholder:"DATE" help:"Day after the last one. Default: now."`
 
@@ -49,21 +52,11 @@ func (c *reconcile) Run(k *kong.Context) error {
 	ctx, stop := terminal.UntilSignal()
 	defer stop()
 	const lost = "there is no result, and nothing was changed"
-	if c.StripeKey == "" {
-		return terminal.WrongUsage(errors.New("no payment provider is configured: set SVC_STRIPE_KEY"))
-	}
 	since, until, err := c.span(time.Now())
 	if err != nil {
 		return err
 	}
-	cfg := c.config()
-	cfg.Stripe = &app.Stripe{Key: c.StripeKey, URL: c.StripeURL}
-	service, err := app.OpenReading(ctx, cfg)
-	if err != nil {
-		return terminal.Interrupted(ctx, c.refusal(err), lost)
-	}
-	defer func() { _ = service.Close() }()
-	found, err := service.Reconcile(ctx, since, until)
+	found, err := c.compare(ctx, &since, &until)
 	if err != nil {
 		return terminal.Interrupted(ctx, err, lost)
 	}
@@ -84,4 +77,27 @@ func (c *reconcile) Run(k *kong.Context) error {
 		err = terminal.Exit(terminal.ExitFailure, fmt.Errorf("the payment provider and the store have %s", terminal.CountOf(len(found.Differences), "difference")))
 	}
 	return terminal.Told(err)
+}
+
+// compare asks the payment provider, or the service, which also says which time it compared.
+func (c *reconcile) compare(ctx context.Context, since, until *time.Time) (found payment.Reconciled, err error) {
+	if c.Server != "" {
+		answer := struct {
+			From, To *time.Time
+			*payment.Reconciled
+		}{since, until, &found}
+		err = c.view("/reconciliation", url.Values{"from": {c.From}, "to": {c.To}}, &answer, nil)
+		return found, err
+	}
+	if c.StripeKey == "" {
+		return found, terminal.WrongUsage(errors.New("no payment provider is configured: set SVC_STRIPE_KEY"))
+	}
+	cfg := c.config()
+	cfg.Stripe = &app.Stripe{Key: c.StripeKey, URL: c.StripeURL}
+	service, err := app.OpenReading(ctx, cfg)
+	if err != nil {
+		return found, c.refusal(err)
+	}
+	defer func() { _ = service.Close() }()
+	return service.Reconcile(ctx, *since, *until)
 }

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -14,28 +15,28 @@ import (
 )
 
 // reuseList is svc admin reuse list.
-type reuseList struct{ adminFlags }
+type reuseList struct{ viewFlags }
 
 // Run lists the classes of workers of which reused frames were compared.
 func (c *reuseList) Run(k *kong.Context) error {
-	var all []reuse.Standing
-	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		all, err = reuse.Standings(ctx, tx)
+	answer := operator.ReuseList{OK: true}
+	err := c.view("/reuse", nil, &answer, func(ctx context.Context, tx *db.Tx) (err error) {
+		answer.Classes, err = reuse.Standings(ctx, tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "classes": all})
+		return terminal.PrintJSON(k.Stdout, answer)
 	}
-	if len(all) == 0 {
+	if len(answer.Classes) == 0 {
 		terminal.Printf(k.Stdout, "no reused frame was rendered again yet")
 		return nil
 	}
 	list := terminal.NewList(terminal.Column{Title: "CLASS"}, terminal.Column{Title: "DEVICE", Cut: true}, terminal.Column{Title: "BLENDER", Spare: 1},
 		terminal.Column{Title: "SAME"}, terminal.Column{Title: "DIFFERENT"}, terminal.Column{Title: "REUSE"})
-	for _, s := range all {
+	for _, s := range answer.Classes {
 		state := "on"
 		if s.OffAt != nil {
 			state = "off since " + s.OffAt.Format(time.DateTime)
@@ -48,13 +49,14 @@ func (c *reuseList) Run(k *kong.Context) error {
 
 // reuseReset is svc admin reuse reset.
 type reuseReset struct {
-	changeFlags
+	actFlags
 	Class string `arg:"" help:"Class id."`
 }
 
 // Run switches reuse on for a class. Error: reuse_class_not_found.
 func (c *reuseReset) Run(k *kong.Context) error {
-	err := c.change(func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+	route := call{method: http.MethodPost, path: "/reuse" + part(c.Class) + "/reset"}
+	err := c.act(route, nil, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 		return operator.ResetReuse(ctx, tx, c.Class)
 	}, nil)
 	if err != nil {

@@ -19,30 +19,20 @@ import (
 )
 
 // signingKeyList is svc admin signing-key list.
-type signingKeyList struct{ adminFlags }
+type signingKeyList struct{ viewFlags }
 
-// listedSigningKey is a key in the form of --json.
-type listedSigningKey struct {
-	KeyID     string     `json:"key_id"`
-	ValidFrom time.Time  `json:"valid_from"`
-	ValidTo   *time.Time `json:"valid_to"`     // null: no end is set
-	EndReason *string    `json:"end_reason"`   // null: no end is set
-	EndSize   *int64     `json:"end_log_size"` // leaves of the log at the end; null: it has not ended, or a moment ago
-	Here      bool       `json:"here"`         // its private half is in the data folder
-}
-
-// Run lists the published keys, the newest first, ended ones included.
+// Run lists the published keys, the newest first, ended ones included. Next to the store, it says
+// which private halves are in the data folder.
 func (c *signingKeyList) Run(k *kong.Context) error {
-	ring, err := signing.Read(c.keys())
-	if err != nil {
-		return err
-	}
-	var listed []listedSigningKey
-	err = c.read(func(ctx context.Context, tx *db.Tx) error {
-		keys, err := signing.All(ctx, tx)
-		listed = make([]listedSigningKey, 0, len(keys))
-		for _, key := range keys {
-			listed = append(listed, listedSigningKey{key.Key.ID(), key.ValidFrom, optionalTime(key.ValidTo), key.WhyEnded(), key.LogSizeAtEnd(), ring.Holds(key.Key.ID())})
+	var answer operator.SigningKeyList
+	err := c.view("/signing-keys", nil, &answer, func(ctx context.Context, tx *db.Tx) error {
+		ring, err := signing.Read(c.keys())
+		if err != nil {
+			return err
+		}
+		answer, err = operator.SigningKeysList(ctx, tx)
+		for i, key := range answer.Keys {
+			answer.Keys[i].Here = new(ring.Holds(key.KeyID))
 		}
 		return err
 	})
@@ -50,12 +40,15 @@ func (c *signingKeyList) Run(k *kong.Context) error {
 		return err
 	}
 	if c.JSON {
-		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "signing_keys": listed})
+		return terminal.PrintJSON(k.Stdout, answer)
 	}
 	list := terminal.NewList(terminal.Column{Title: "KEY ID"}, terminal.Column{Title: "VALID FROM"}, terminal.Column{Title: "VALID TO"}, terminal.Column{Title: "END"}, terminal.Column{Title: "PRIVATE HALF"})
-	for _, key := range listed {
+	for _, key := range answer.Keys {
 		where := "elsewhere"
-		if key.Here {
+		switch {
+		case key.Here == nil:
+			where = "-"
+		case *key.Here:
 			where = "here"
 		}
 		list.Row(key.KeyID, key.ValidFrom.Format(time.DateTime), dateOf(key.ValidTo), endOf(key), where)
@@ -65,7 +58,7 @@ func (c *signingKeyList) Run(k *kong.Context) error {
 }
 
 // endOf says why and where in the log a key ended.
-func endOf(key listedSigningKey) string {
+func endOf(key operator.ListedSigningKey) string {
 	switch {
 	case key.EndReason == nil:
 		return "none"
@@ -77,14 +70,6 @@ func endOf(key listedSigningKey) string {
 
 // keys is the folder of the service's keys.
 func (s store) keys() string { return filepath.Join(s.Data, "keys") }
-
-// optionalTime returns nil for the zero time.
-func optionalTime(at time.Time) *time.Time {
-	if at.IsZero() {
-		return nil
-	}
-	return &at
-}
 
 // signingKeyRotate is svc admin signing-key rotate.
 type signingKeyRotate struct {

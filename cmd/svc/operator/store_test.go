@@ -17,7 +17,7 @@ func TestReadingCreatesNoStore(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "mistyped")
 	in := adminFlags{store: store{Data: folder}}
 	for name, run := range map[string]func() error{
-		"audit": func() error { return (&audit{in}).Run(nil) }, "workers": func() error { return (&workerList{viewFlags: viewFlags{adminFlags: in}}).Run(nil) },
+		"audit": func() error { return (&audit{viewFlags: viewFlags{adminFlags: in}}).Run(nil) }, "workers": func() error { return (&workerList{viewFlags: viewFlags{adminFlags: in}}).Run(nil) },
 	} {
 		err := run()
 		if e, ok := errors.AsType[*terminal.ExitError](err); !ok || e.ExitCode() != terminal.ExitUsage || !strings.Contains(err.Error(), folder) {

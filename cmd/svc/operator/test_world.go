@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -15,44 +16,34 @@ import (
 )
 
 // testWorldList is svc admin test-world list.
-type testWorldList struct {
-	adminFlags
-}
-
-// measuredWorld is a test world with what it takes.
-type measuredWorld struct {
-	testmode.World
-	Bytes int64 `json:"size_bytes"`
-}
+type testWorldList struct{ viewFlags }
 
 // Run prints the test worlds, the one that was used last first, with their sizes.
 func (c *testWorldList) Run(k *kong.Context) error {
 	var worlds []testmode.World
-	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
+	var answer operator.TestWorldList
+	err := c.view("/test-worlds", nil, &answer, func(ctx context.Context, tx *db.Tx) (err error) {
 		worlds, err = testmode.Worlds(ctx, tx)
 		return err
 	})
+	if err == nil && c.Server == "" {
+		answer, err = operator.TestWorldsList(context.Background(), worlds, func(ctx context.Context, workspaceID string) (int64, error) {
+			return app.TestWorldBytes(ctx, c.config(), workspaceID)
+		})
+	}
 	if err != nil {
 		return err
 	}
-	measured, sum := make([]measuredWorld, len(worlds)), int64(0)
-	for i, w := range worlds {
-		bytes, err := app.TestWorldBytes(context.Background(), c.config(), w.WorkspaceID)
-		if err != nil {
-			return err
-		}
-		measured[i], sum = measuredWorld{w, bytes}, sum+bytes
-	}
 	if c.JSON {
-		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "test_worlds": measured, "size_bytes": sum})
+		return terminal.PrintJSON(k.Stdout, answer)
 	}
-	if len(measured) == 0 {
+	if len(answer.Worlds) == 0 {
 		terminal.Printf(k.Stdout, "no workspace has a test world")
 		return nil
 	}
 	list := terminal.NewList(terminal.Column{Title: "WORKSPACE"}, terminal.Column{Title: "SIZE"}, terminal.Column{Title: "LAST USED"},
 		terminal.Column{Title: "MADE", Spare: 1}, terminal.Column{Title: "STATE"})
-	for _, w := range measured {
+	for _, w := range answer.Worlds {
 		state := "kept"
 		if w.EndedAt != nil {
 			state = "being removed"
@@ -60,7 +51,7 @@ func (c *testWorldList) Run(k *kong.Context) error {
 		list.Row(w.WorkspaceID, mebibytes(w.Bytes), w.UsedAt.Format(time.DateTime), w.CreatedAt.Format(time.DateTime), state)
 	}
 	list.Print(k.Stdout)
-	terminal.Printf(k.Stdout, "%d in all, %s", len(measured), mebibytes(sum))
+	terminal.Printf(k.Stdout, "%d in all, %s", len(answer.Worlds), mebibytes(answer.Bytes))
 	return nil
 }
 
@@ -68,13 +59,13 @@ func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<2
 
 // testWorldRemove is svc admin test-world remove.
 type testWorldRemove struct {
-	changeFlags
+	actFlags
 	Workspace string `arg:"" help:"Workspace id, as svc admin test-world list prints it."`
 }
 
 // Run ends a workspace's test world. Error: workspace_not_found.
 func (c *testWorldRemove) Run(k *kong.Context) error {
-	err := c.change(func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+	err := c.act(call{method: http.MethodDelete, path: "/workspaces" + part(c.Workspace) + "/test-world"}, nil, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 		return operator.RemoveTestWorld(ctx, tx, c.Workspace)
 	}, nil)
 	if err != nil {

@@ -132,3 +132,35 @@ func (f Files) Remove(ctx context.Context, blobs blob.Store) (err error) {
 	}
 	return err
 }
+
+// Propose makes the act that erases a workspace. The act's files are in files, to be removed
+// after the commit. Errors: those of Check.
+func Propose(ctx context.Context, tx *db.Tx, workspaceID string, files *Files) (operator.Act, Plan, error) {
+	plan, err := Check(ctx, tx, workspaceID)
+	return operator.Act{What: plan.words(workspaceID), WorkspaceID: workspaceID, Do: func(ctx context.Context, tx *db.Tx) (err error) {
+		*files, err = Workspace(ctx, tx, workspaceID)
+		return err
+	}}, plan, err
+}
+
+// words say what is erased, what stays, and what becomes of money.
+func (p Plan) words(workspaceID string) string {
+	if !p.ErasedAt.IsZero() {
+		return fmt.Sprintf("erase what is left of %s, which was erased at %s", workspaceID, p.ErasedAt.Format(time.DateTime))
+	}
+	what := fmt.Sprintf("erase %s permanently, with its people (%d), their sign-ins, keys and webhooks, the names and files of its uploads and jobs, its logs and the text of its receipts. "+
+		"What stays: the ledger, ids, states, prices and times of jobs, hashes of files, ids and first characters of keys, and the leaves of the receipt log; anyone who kept a receipt can still verify it", workspaceID, p.People)
+	if p.AvailableCents > 0 {
+		what += fmt.Sprintf(". It has %s: that stays in the ledger, and nobody can spend it, so pay it back first", wallet.Money(p.AvailableCents))
+	}
+	return what
+}
+
+// After is what an operator reads of a workspace that was erased at now.
+func (p Plan) After(workspaceID string, now time.Time) operator.Erased {
+	e := operator.Erased{WorkspaceID: workspaceID, ErasedAt: p.ErasedAt, ErasedBefore: !p.ErasedAt.IsZero(), AvailableCents: p.AvailableCents}
+	if !e.ErasedBefore {
+		e.ErasedAt = now
+	}
+	return e
+}

@@ -360,6 +360,36 @@ func CreateNodeKey(name string, made *identity.NewKey) Act {
 	}
 }
 
+// CreateKey makes an account or agent key of a workspace; made gets it with its secret. limit is
+// what an agent key may spend in a calendar month, in cents; nil means no limit. Errors:
+// workspace_not_found; of the act, invalid_key_name, key_limit_reached.
+func CreateKey(ctx context.Context, tx *db.Tx, workspaceID, kind, name string, limit *int64, made *identity.NewKey) (Act, error) {
+	_, err := wallet.Get(ctx, tx, workspaceID)
+	return Act{
+		What: fmt.Sprintf("create an %s key of %s with the name %q", kind, workspaceID, name), WorkspaceID: workspaceID,
+		Do: func(ctx context.Context, tx *db.Tx) (err error) {
+			if kind == "account" {
+				*made, err = identity.CreateAccountKey(ctx, tx, workspaceID, name)
+				return err
+			}
+			*made, err = identity.CreateAgentKey(ctx, tx, workspaceID, identity.AgentTerms{Name: name, SpendLimitCents: limit})
+			return err
+		},
+	}, err
+}
+
+// PublishProofs publishes or hides the proof pages of a workspace's receipts. Error of the act:
+// workspace_not_found.
+func PublishProofs(workspaceID string, on bool) Act {
+	what := "hide"
+	if on {
+		what = "publish"
+	}
+	return Act{What: fmt.Sprintf("%s the proof pages of %s", what, workspaceID), WorkspaceID: workspaceID, Do: func(ctx context.Context, tx *db.Tx) error {
+		return identity.SetProofPages(ctx, tx, workspaceID, on)
+	}}
+}
+
 // CreateOperatorKey makes a key for the operators' API; made gets it with its secret. Errors
 // of the act: those of identity.CreateOperatorKey.
 func CreateOperatorKey(name string, scope identity.OperatorScope, life time.Duration, made *identity.NewKey) Act {

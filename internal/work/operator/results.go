@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/work/dispatch"
@@ -72,6 +73,7 @@ type WorkspaceActed struct {
 	Frozen       bool     `json:"frozen"`
 	ArtifactDays int64    `json:"artifact_days"`
 	DailyCents   int64    `json:"daily_cents"`
+	ProofPage    bool     `json:"proof_page"`
 	Tags         []string `json:"tags"`
 	FramesAtOnce int64    `json:"frames_at_once"`
 }
@@ -80,8 +82,52 @@ type WorkspaceActed struct {
 func WorkspaceAfter(ctx context.Context, tx *db.Tx, workspaceID string) (WorkspaceActed, error) {
 	w, err := WorkspaceOf(ctx, tx, workspaceID)
 	return WorkspaceActed{
-		WorkspaceID: workspaceID, Frozen: w.Frozen != nil, ArtifactDays: w.ArtifactDays, DailyCents: w.DailyCents, Tags: append([]string{}, w.Tags...), FramesAtOnce: w.FramesAtOnce,
+		WorkspaceID: workspaceID, Frozen: w.Frozen != nil, ProofPage: w.ProofPage, ArtifactDays: w.ArtifactDays, DailyCents: w.DailyCents, Tags: append([]string{}, w.Tags...), FramesAtOnce: w.FramesAtOnce,
 	}, err
+}
+
+// MadeKey is a key that was made. The secret is in no other answer.
+type MadeKey struct {
+	Acted
+	KeyID string `json:"key_id"`
+	Kind  string `json:"kind" doc:"account, agent or node."`
+	Name  string `json:"name"`
+	Key   string `json:"key" doc:"The secret of the key, shown this once; empty for a dry run."`
+}
+
+// KeyRevoked is a key after its end.
+type KeyRevoked struct {
+	Acted
+	KeyID   string `json:"key_id"`
+	Revoked bool   `json:"revoked"`
+}
+
+// Requeued is dead letters that were put back.
+type Requeued struct {
+	Acted
+	Requeued []string `json:"requeued" doc:"Their ids."`
+}
+
+// ResultsChanged is how many benchmark results were named, and how many of them changed.
+type ResultsChanged struct {
+	Acted
+	Results int   `json:"results"`
+	Changed int64 `json:"changed"`
+}
+
+// SellerSet is the seller after it was set.
+type SellerSet struct {
+	Acted
+	Seller
+}
+
+// Erased is a workspace after its erasure.
+type Erased struct {
+	Acted
+	WorkspaceID    string    `json:"workspace_id"`
+	ErasedAt       time.Time `json:"erased_at"`
+	ErasedBefore   bool      `json:"erased_before" doc:"True if it was erased earlier: only remains were erased now."`
+	AvailableCents int64     `json:"available_cents" doc:"What is left in its wallet, which nobody can spend."`
 }
 
 // MadeWorkspace is a workspace that was made, or the one that its person has. The secrets are

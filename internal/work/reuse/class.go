@@ -19,8 +19,8 @@ func (c Class) ID() string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// Standing is what comparing reused frames of a class has shown.
-type Standing struct {
+// ComparedClass is what comparing reused frames of a class has shown.
+type ComparedClass struct {
 	ClassID string `json:"class_id"`
 	Class
 	Agreed   int64      `json:"agreed"`
@@ -63,12 +63,12 @@ func Off(ctx context.Context, tx *db.Tx) (map[Class]bool, error) {
 }
 
 // Standings lists all classes of which frames were compared, those without reuse first.
-func Standings(ctx context.Context, tx *db.Tx) ([]Standing, error) {
+func Standings(ctx context.Context, tx *db.Tx) ([]ComparedClass, error) {
 	rows, err := tx.ReuseClasses(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list what was compared: %w", err)
 	}
-	all := make([]Standing, 0, len(rows))
+	all := make([]ComparedClass, 0, len(rows))
 	for _, row := range rows {
 		all = append(all, standingOf(row))
 	}
@@ -76,13 +76,13 @@ func Standings(ctx context.Context, tx *db.Tx) ([]Standing, error) {
 }
 
 // StandingOf reads one class. Error: reuse_class_not_found.
-func StandingOf(ctx context.Context, tx *db.Tx, classID string) (Standing, error) {
+func StandingOf(ctx context.Context, tx *db.Tx, classID string) (ComparedClass, error) {
 	row, err := tx.ReuseClassGet(ctx, classID)
 	if db.IsNotFound(err) {
-		return Standing{}, fault.New(fault.ReuseClassNotFound, "No class of workers has the id %s.", classID)
+		return ComparedClass{}, fault.New(fault.ReuseClassNotFound, "No class of workers has the id %s.", classID)
 	}
 	if err != nil {
-		return Standing{}, fmt.Errorf("read a class: %w", err)
+		return ComparedClass{}, fmt.Errorf("read a class: %w", err)
 	}
 	return standingOf(row), nil
 }
@@ -100,8 +100,8 @@ func classOf(row query.ReuseClass) Class {
 	return Class{row.Renderer, row.Device, row.DeviceName, row.BlenderVersion, row.BuildHash}
 }
 
-func standingOf(row query.ReuseClass) Standing {
-	s := Standing{ClassID: row.ClassID, Class: classOf(row), Agreed: row.Agreed, Differed: row.Differed}
+func standingOf(row query.ReuseClass) ComparedClass {
+	s := ComparedClass{ClassID: row.ClassID, Class: classOf(row), Agreed: row.Agreed, Differed: row.Differed}
 	if row.OffAt != 0 {
 		s.OffAt = new(db.Time(row.OffAt))
 	}

@@ -1,7 +1,9 @@
 package admin
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -46,6 +48,42 @@ func bodyCodes(codes ...fault.Code) []fault.Code {
 func acts[I, O any, P acting[I], Q acted[O]](
 	s *Server, r route, answer O, propose func(ctx context.Context, tx *db.Tx, in *I) (operator.Act, error), show func(ctx context.Context, tx *db.Tx, in *I) (O, error),
 ) route {
+	return plans[I, O, P, Q](s, r, answer, func(ctx context.Context, tx *db.Tx, in *I) (plan[O], error) {
+		act, err := propose(ctx, tx, in)
+		return plan[O]{act: act, show: func(ctx context.Context, tx *db.Tx) (O, error) { return show(ctx, tx, in) }}, err
+	})
+}
+
+// plan is an act of a request.
+type plan[O any] struct {
+	act operator.Act
+	// show reads the answer: after the act, or for a dry run before it.
+	show func(ctx context.Context, tx *db.Tx) (O, error)
+	// after, unless nil, comes after the commit.
+	after func(ctx context.Context) error
+}
+
+// errDry undoes the transaction of a dry run.
+var errDry = errors.New("a dry run")
+
+// perform performs the act and reads its answer. For a dry run it reads the answer before, and
+// ends with errDry.
+func (p plan[O]) perform(ctx context.Context, tx *db.Tx, by operator.Actor, dry bool) (out O, err error) {
+	if dry {
+		if out, err = p.show(ctx, tx); err == nil {
+			err = cmp.Or(p.act.Perform(ctx, tx, by), errDry)
+		}
+		return out, err
+	}
+	if err = p.act.Perform(ctx, tx, by); err == nil {
+		out, err = p.show(ctx, tx)
+	}
+	return out, err
+}
+
+// plans is acts with a plan of each request. A dry run performs the act and undoes it, so that
+// it is refused where the act would be.
+func plans[I, O any, P acting[I], Q acted[O]](s *Server, r route, answer O, propose func(ctx context.Context, tx *db.Tx, in *I) (plan[O], error)) route {
 	r.scope, r.codes = identity.OperatorWrites, append(r.codes, fault.InsufficientScope)
 	Q(&answer).Set(operator.Act{What: r.what()}, true)
 	r.answer = answer
@@ -55,21 +93,20 @@ func acts[I, O any, P acting[I], Q acted[O]](
 			if err != nil {
 				return nil, err
 			}
-			run, out := s.DB.Write, *new(O)
-			if P(in).dry() {
-				run = s.DB.Read
-			}
-			err = run(ctx, func(tx *db.Tx) error {
-				act, err := propose(ctx, tx, in)
-				if err == nil && !P(in).dry() {
-					err = act.Perform(ctx, tx, by)
+			dry, out, p := P(in).dry(), *new(O), plan[O]{}
+			err = s.DB.Write(ctx, func(tx *db.Tx) (err error) {
+				if p, err = propose(ctx, tx, in); err == nil {
+					out, err = p.perform(ctx, tx, by, dry)
 				}
-				if err == nil {
-					out, err = show(ctx, tx, in)
-				}
-				Q(&out).Set(act, !P(in).dry())
 				return err
 			})
+			if dry && errors.Is(err, errDry) {
+				err = nil
+			}
+			if err == nil && !dry && p.after != nil {
+				err = p.after(ctx)
+			}
+			Q(&out).Set(p.act, !dry)
 			return operation.NoStore(out, err)
 		})
 	}

@@ -15,6 +15,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -28,6 +29,7 @@ import (
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/operator"
+	"svc.example/internal/work/payment"
 )
 
 // keyScheme names the operator key in the document.
@@ -40,6 +42,12 @@ type Server struct {
 	Jobs      *job.Jobs
 	PublicURL string
 	Errors    *front.Errors
+	// Erase makes the act that erases a workspace.
+	Erase func(ctx context.Context, tx *db.Tx, workspaceID string) (Erasure, error)
+	// Reconcile compares the payment provider's pages of a time with the store.
+	Reconcile func(ctx context.Context, since, until time.Time) (payment.Reconciled, error)
+	// WorldSize is what the test world of a workspace takes, in bytes.
+	WorldSize func(ctx context.Context, workspaceID string) (int64, error)
 }
 
 // Routes adds the routes to mux, and returns what makes their OpenAPI document.
@@ -162,5 +170,5 @@ func reads[I, O any](s *Server, r route, answer O, read func(ctx context.Context
 
 // table lists every route.
 func (s *Server) table() []route {
-	return slices.Concat(s.state(), s.jobActs(), s.workerActs(), s.workspaceActs(), s.moneyActs())
+	return slices.Concat(s.state(), s.checks(), s.jobActs(), s.workerActs(), s.workspaceActs(), s.moneyActs(), s.keys(), s.invoices(), s.upkeep(), s.erasure())
 }

@@ -140,7 +140,7 @@ func operations(t *testing.T, text []byte) (all []operation) {
 
 // fill puts the things of the bench into a path.
 func (b *bench) fill(path string) string {
-	return strings.NewReplacer("{workspace_id}", b.caller.Workspace, "{job_id}", b.job, "{worker_id}", "NOD-none").Replace(path)
+	return strings.NewReplacer("{workspace_id}", b.caller.Workspace, "{job_id}", b.job, "{worker_id}", "NOD-none", "{key_id}", "key_none", "{class_id}", "none").Replace(path)
 }
 
 // example is the request that the document shows; "" for a route that takes no body.
@@ -189,7 +189,7 @@ func TestEveryRouteOfOperatorsTakesTheirKeysAndNothingElse(t *testing.T) {
 				if reads.status != 403 || reads.code != fault.InsufficientScope {
 					b.Errorf("%s by a key that only reads: %d %s", o.ID, reads.status, reads.code)
 				}
-			} else if o.method != "GET" || reads.status >= 400 && reads.code != fault.WorkerNotFound {
+			} else if o.method != "GET" || reads.status >= 400 && reads.code != fault.WorkerNotFound && reads.code != fault.PaymentsUnavailable {
 				b.Errorf("%s by a key that only reads: %d %s", o.ID, reads.status, reads.text)
 			}
 			if reads.header.Get("Cache-Control") != "no-store" || reads.header.Get("Access-Control-Allow-Origin") != "" {
@@ -218,14 +218,14 @@ func TestAnOperatorKeyOpensNothingElse(t *testing.T) {
 func TestAnswersHaveListsWhereNothingIs(t *testing.T) {
 	each(t, func(b *bench) {
 		for _, o := range operations(b.T, admin.Document(b.URL)) {
-			if o.method != "GET" || strings.Contains(o.path, "worker_id") {
+			if o.method != "GET" || strings.Contains(o.path, "worker_id") || o.ID == "reconcile" {
 				continue
 			}
 			a := b.call("GET", b.fill(o.path), b.reader.Secret, "")
 			if a.status != 200 || fmt.Sprint(a.body["ok"]) != "true" {
 				b.Errorf("%s: %d %s", o.ID, a.status, a.text)
 			}
-			for _, list := range []string{"workspaces", "jobs", "workers", "paused_keys", "refuted_keys", "frames", "failures", "alerts", "usage", "acts", "processes", "dead_letters", "log", "people", "tags", "keys", "entries", "waiting"} {
+			for _, list := range []string{"workspaces", "jobs", "workers", "paused_keys", "refuted_keys", "frames", "failures", "alerts", "usage", "acts", "processes", "dead_letters", "log", "people", "tags", "keys", "entries", "waiting", "signing_keys", "invoices", "operators", "classes", "test_worlds"} {
 				if value, there := a.body[list]; there && value == nil {
 					b.Errorf("%s: %s is null", o.ID, list)
 				}

@@ -57,6 +57,13 @@ type (
 	requiredTags struct {
 		Tags []string `json:"tags" maxItems:"100" doc:"All tags that a worker must have to render for it; none for any worker."`
 	}
+	proofInput struct {
+		WorkspaceAct
+		Body proofRequest
+	}
+	proofRequest struct {
+		On bool `json:"on" doc:"True publishes the pages for anyone who knows a receipt's id; false hides them."`
+	}
 	framesInput struct {
 		WorkspaceAct
 		Body framesRequest
@@ -84,7 +91,7 @@ func (s *Server) workspaceActs() []route {
 		return operator.WorkspaceAfter(ctx, tx, in.Workspace)
 	}
 	return []route{
-		s.createWorkspace(),
+		s.createWorkspace(), s.proofPages(),
 		acts(s, put("freezeWorkspace", "/freeze", "Stop a workspace from starting jobs; running jobs continue", reasonRequest{"payment of invoice 17 failed"}), frozen,
 			func(ctx context.Context, tx *db.Tx, in *freezeInput) (operator.Act, error) {
 				return operator.FreezeWorkspace(ctx, tx, in.Workspace, in.Body.Reason)
@@ -120,6 +127,20 @@ func (s *Server) workspaceActs() []route {
 				return show(ctx, tx, &in.WorkspaceAct)
 			}),
 	}
+}
+
+// proofPages is the route that publishes or hides proof pages.
+func (s *Server) proofPages() route {
+	r := route{
+		id: "publishProofs", method: http.MethodPut, path: "/admin/v1/workspaces/{workspace_id}/proof-page", summary: "Publish or hide the proof pages of a workspace's receipts",
+		request: proofRequest{true}, codes: bodyCodes(fault.WorkspaceNotFound),
+	}
+	return acts(s, r, operator.WorkspaceActed{WorkspaceID: sample.WorkspaceID, Tags: []string{}, ProofPage: true},
+		func(_ context.Context, _ *db.Tx, in *proofInput) (operator.Act, error) {
+			return operator.PublishProofs(in.Workspace, in.Body.On), nil
+		}, func(ctx context.Context, tx *db.Tx, in *proofInput) (operator.WorkspaceActed, error) {
+			return operator.WorkspaceAfter(ctx, tx, in.Workspace)
+		})
 }
 
 // createWorkspace is the route that makes a workspace. Repeating it changes nothing, because

@@ -138,7 +138,7 @@ type overviewView struct {
 	Workers                   []operator.WorkersIn
 	Paused                    []dispatch.PausedKey
 	// Reuse is what comparing reused frames has shown, by class of workers.
-	Reuse       []reuse.Standing
+	Reuse       []reuse.ComparedClass
 	DeadLetters int64
 	// Day is the last 24 hours.
 	Day dayView

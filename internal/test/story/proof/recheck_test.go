@@ -18,7 +18,7 @@ import (
 )
 
 // awaitCompared waits until so many reused frames of the only class were compared.
-func awaitCompared(svc *story.Service, frames int64) (s reuse.Standing) {
+func awaitCompared(svc *story.Service, frames int64) (s reuse.ComparedClass) {
 	svc.T.Helper()
 	await.Until(svc.T, "the comparison of reused frames", func() bool {
 		svc.Read(func(ctx context.Context, tx *db.Tx) error {
