@@ -119,7 +119,7 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 	if err := atomicfile.MkdirAll(keys); err != nil {
 		return nil, fmt.Errorf("prepare the data folder: %w", err)
 	}
-	a := &App{Config: cfg, ledger: &ratelimit.Ledger{Most: cfg.WorkPerHour}, outages: front.NewOutageLog(cmp.Or(cfg.Log, slog.Default()).Handler())}
+	a := &App{Config: cfg, ledger: &ratelimit.Ledger{Most: cfg.WorkPerHour, MostCPU: cfg.CPUPerMinute}, outages: front.NewOutageLog(cmp.Or(cfg.Log, slog.Default()).Handler())}
 	cfg.Log = slog.New(a.outages)
 	a.Config.Log = cfg.Log
 	a.probe = a.newStoreProbe()

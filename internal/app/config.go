@@ -168,6 +168,9 @@ type Config struct {
 	// WorkPerHour is how long the requests of a workspace or an address may work a process
 	// within an hour; 0 is no limit.
 	WorkPerHour time.Duration
+	// CPUPerMinute is the processor time that they may use of a process within a minute; 0 is
+	// no limit.
+	CPUPerMinute time.Duration
 	// FarmRate limits each key of the workers' API.
 	FarmRate ratelimit.Policy
 	// TrustedHops is how many proxies in front of the service are trusted to

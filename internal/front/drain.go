@@ -82,7 +82,9 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	}
 	b.begun = true
 	began := time.Now()
-	n, err := b.ReadCloser.Read(p)
+	var n int
+	var err error
+	ratelimit.Pause(b.ctx, func() { n, err = b.ReadCloser.Read(p) })
 	ratelimit.Idle(b.ctx, began)
 	b.got += int64(n)
 	b.left -= int64(n)

@@ -109,7 +109,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer done()
 		ctx = followed
 	}
-	out.account = &ratelimit.Account{}
+	out.account = f.Ledger.Account()
 	ctx = out.account.With(ctx)
 	ctx, traced := tracing.Request(ctx, r, route)
 	r = r.WithContext(ctx)
@@ -152,7 +152,7 @@ func (f *Front) charge(out *response, r *http.Request, workspace string, began t
 	}
 	spent := out.account.Spent(cmp.Or(workspace, addressOf(r, f.TrustedHops)), began, out.body.received())
 	if out.status == http.StatusServiceUnavailable {
-		spent.Busy = 0
+		spent.Busy = 0 // what it computed, it has used in any case
 	}
 	f.Ledger.Charge(spent)
 }

@@ -2,9 +2,11 @@ package front
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,6 +54,46 @@ func TestAWorkspaceThatHasSpentItsHourIsRefusedAndNobodyElse(t *testing.T) {
 	// The worker's request is not among them: its work belongs to no caller at its address.
 	if top := f.Ledger.Top(2); len(top) != 2 || top[0].Who != "WSP-1" || top[1].Requests != 2 || top[1].Stored != 42 {
 		t.Errorf("the ledger has %+v", top)
+	}
+}
+
+// ticking is a clock of threads on which all that is done once takes a second.
+type ticking struct{ used time.Duration }
+
+func (c *ticking) Used() time.Duration { c.used += time.Second; return c.used }
+func (*ticking) ID() int               { return 1 }
+
+func TestACallerThatUsesTheProcessorForTooLongWaits(t *testing.T) {
+	t.Parallel()
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/thing", func(_ http.ResponseWriter, r *http.Request) {
+		ratelimit.Work(r.Context(), func() { _, _ = io.Copy(io.Discard, r.Body) }) // two reads, so three parts
+	})
+	f := newFront(mux, slog.DiscardHandler)
+	f.Rate = ratelimit.Policy{PerMinute: 60, Burst: 20}
+	f.Count = func(context.Context, string, ratelimit.Limits, ratelimit.Claim, int) (ratelimit.Decision, error) {
+		return ratelimit.Decision{Allowed: true}, nil
+	}
+	now := time.Now()
+	f.Ledger = &ratelimit.Ledger{MostCPU: 3 * time.Second, Thread: &ticking{}, Clock: func() time.Time { return now }}
+	ask := func(address string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest("POST", "/v1/thing", strings.NewReader("bytes"))
+		r.RemoteAddr = address + ":1"
+		w := httptest.NewRecorder()
+		f.ServeHTTP(w, r)
+		return w
+	}
+	if w := ask("198.51.100.7"); w.Code != 200 {
+		t.Errorf("the first request: %d", w.Code)
+	}
+	if top := f.Ledger.Top(1); len(top) != 1 || top[0].CPU != 3*time.Second {
+		t.Fatalf("what the caller is waited for is charged: %+v", top)
+	}
+	if w := ask("198.51.100.7"); w.Code != 429 || w.Header().Get("Retry-After") != "1" || !strings.Contains(w.Body.String(), "3s of processor time") {
+		t.Errorf("at the bound: %d %v %s", w.Code, w.Header(), w.Body)
+	}
+	if w := ask("198.51.100.8"); w.Code != 200 {
+		t.Errorf("another address: %d", w.Code)
 	}
 }
 

@@ -120,11 +120,11 @@ func (m *meter) spends() error {
 			who, whose = workspace, "workspace"
 		}
 	}
-	retry, refused := m.front.Ledger.Refuses(who)
+	r, refused := m.front.Ledger.Refuses(who)
 	if !refused {
 		return nil
 	}
-	return fault.New(fault.RateLimited, "Requests from your %s have kept this service busy for %s in this hour, which is the limit.", whose, m.front.Ledger.Most).After(retry)
+	return fault.New(fault.RateLimited, "Requests from your %s have %s, which is the limit.", whose, r.Used).After(r.Retry)
 }
 
 type meterKey struct{}

@@ -125,14 +125,13 @@ type invoicePDF struct {
 // Run writes an invoice as PDF, also one of an erased workspace. Error: invoice_not_found.
 func (c *invoicePDF) Run(k *kong.Context) error {
 	var found invoice.Invoice
+	var file []byte
 	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		found, err = invoice.Get(ctx, tx, "", c.Number)
+		if found, err = invoice.Get(ctx, tx, "", c.Number); err == nil {
+			file, err = found.PDF(ctx)
+		}
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	file, err := found.PDF()
 	if err == nil {
 		err = os.WriteFile(c.Out, file, 0o600)
 	}

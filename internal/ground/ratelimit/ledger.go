@@ -2,11 +2,10 @@ package ratelimit
 
 import (
 	"cmp"
-	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -14,11 +13,12 @@ import (
 type Spent struct {
 	Who string // workspace id or address
 	// Busy is how long its requests worked: their time without what they waited for the
-	// caller, for events, or to be held back. No process can tell the CPU time of one.
-	Busy     time.Duration
-	Stored   int64 // bytes of files and rows that were stored
-	Received int64 // bytes that arrived, each of which is hashed
-	Requests int64
+	// caller, for events, or to be held back. CPU is the processor time of their costly
+	// sections; see Work.
+	Busy, CPU time.Duration
+	Stored    int64 // bytes of files and rows that were stored
+	Received  int64 // bytes that arrived, each of which is hashed
+	Requests  int64
 }
 
 // ReceivedMB is Received in megabytes.
@@ -28,47 +28,92 @@ func (s Spent) ReceivedMB() float64 { return float64(s.Received) / 1e6 }
 func (s Spent) StoredMB() float64 { return float64(s.Stored) / 1e6 }
 
 // Ledger says who costs a process how much. Counts begin again with each hour, and are kept
-// of ledgerMost at most; everybody beyond is others. The zero value is ready, with Most set
-// before the first call. It is safe for concurrent use.
+// of ledgerMost at most; everybody beyond is others. The zero value is ready, with its
+// exported fields set before the first call. It is safe for concurrent use.
 type Ledger struct {
 	// Most is how long the requests of a workspace or of an address may work within an hour;
 	// 0 is no limit.
 	Most time.Duration
+	// MostCPU is the processor time that they may use within a minute; 0 is no limit. A request
+	// that has begun is not cut off. What it uses beyond is made up for by waiting.
+	MostCPU time.Duration
 	// Clock is the time; nil is time.Now.
 	Clock func() time.Time
+	// Thread is the clock of threads; nil is the system's.
+	Thread Thread
 
 	mu    sync.Mutex
 	hour  time.Time
-	spent map[string]*Spent
+	spent map[string]*entry
+}
+
+// entry is what is known of one spender.
+type entry struct {
+	Spent
+	// owed is the processor time that was used and that time has not made up for, at a time.
+	owed time.Duration
+	at   time.Time
+}
+
+// mostMinutes bounds how long a spender waits after one request that used very much.
+const mostMinutes = 10
+
+// settle lets the time pass for what an entry owes.
+func (e *entry) settle(now time.Time, most time.Duration) {
+	e.owed = max(0, e.owed-time.Duration(float64(most)*now.Sub(e.at).Minutes()))
+	e.at = now
 }
 
 // ledgerMost bounds whom a ledger knows, at some hundred bytes each.
 const ledgerMost = 10_000
 
-// now returns the time, and forgets what was spent in an earlier hour. The caller holds mu.
+// now returns the time, and forgets what was spent in an earlier hour, but not what is owed.
+// The caller holds mu.
 func (l *Ledger) now() time.Time {
 	now := time.Now()
 	if l.Clock != nil {
 		now = l.Clock()
 	}
 	if hour := now.Truncate(time.Hour); l.spent == nil || !hour.Equal(l.hour) {
-		l.hour, l.spent = hour, map[string]*Spent{}
+		earlier := l.spent
+		l.hour, l.spent = hour, map[string]*entry{}
+		for who, e := range earlier {
+			if e.settle(now, l.MostCPU); e.owed > 0 && l.MostCPU > 0 {
+				l.spent[who] = &entry{Spent: Spent{Who: who}, owed: e.owed, at: e.at}
+			}
+		}
 	}
 	return now
 }
 
-// Refuses reports whether somebody has spent what it may, and for how long that lasts.
-func (l *Ledger) Refuses(who string) (retry time.Duration, refused bool) {
-	if l == nil || l.Most <= 0 {
-		return 0, false
+// Refusal says that a spender has used what it may, and when it may use more.
+type Refusal struct {
+	Used  string // what it has used up, as the end of a sentence
+	Retry time.Duration
+}
+
+// Refuses reports whether somebody has spent what it may.
+func (l *Ledger) Refuses(who string) (r Refusal, refused bool) {
+	if l == nil {
+		return r, false
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	if s := l.spent[who]; s == nil || s.Busy < l.Most {
-		return 0, false
+	e := l.spent[who]
+	if e == nil {
+		return r, false
 	}
-	return l.hour.Add(time.Hour).Sub(now), true
+	if l.Most > 0 && e.Busy >= l.Most {
+		r, refused = Refusal{fmt.Sprintf("kept this service busy for %s in this hour", l.Most), l.hour.Add(time.Hour).Sub(now)}, true
+	}
+	if e.settle(now, l.MostCPU); l.MostCPU > 0 && e.owed >= l.MostCPU {
+		retry := time.Duration(float64(e.owed-l.MostCPU)/float64(l.MostCPU)*float64(time.Minute)) + time.Second
+		if retry > r.Retry {
+			r, refused = Refusal{fmt.Sprintf("used %s of processor time within a minute", l.MostCPU), retry}, true
+		}
+	}
+	return r, refused
 }
 
 // Charge adds what a request has cost.
@@ -78,7 +123,7 @@ func (l *Ledger) Charge(s Spent) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.now()
+	now := l.now()
 	sum := l.spent[s.Who]
 	if sum == nil && len(l.spent) >= ledgerMost {
 		l.forgetCheap()
@@ -88,10 +133,13 @@ func (l *Ledger) Charge(s Spent) {
 		sum = l.spent[others]
 	}
 	if sum == nil {
-		sum = &Spent{Who: s.Who}
+		sum = &entry{Spent: Spent{Who: s.Who}, at: now}
 		l.spent[s.Who] = sum
 	}
+	sum.settle(now, l.MostCPU)
+	sum.owed = min(sum.owed+s.CPU, mostMinutes*l.MostCPU)
 	sum.Busy += s.Busy
+	sum.CPU += s.CPU
 	sum.Stored += s.Stored
 	sum.Received += s.Received
 	sum.Requests++
@@ -100,7 +148,9 @@ func (l *Ledger) Charge(s Spent) {
 // forgetCheap makes room by forgetting whoever has cost next to nothing, so that a crowd of
 // addresses hides nobody. The caller holds mu.
 func (l *Ledger) forgetCheap() {
-	maps.DeleteFunc(l.spent, func(_ string, s *Spent) bool { return s.Busy < cheap && s.Received+s.Stored < cheapBytes })
+	maps.DeleteFunc(l.spent, func(_ string, e *entry) bool {
+		return e.Busy < cheap && e.CPU < cheap && e.owed < cheap && e.Received+e.Stored < cheapBytes
+	})
 }
 
 // What is next to nothing.
@@ -118,50 +168,13 @@ func (l *Ledger) Top(n int) []Spent {
 	defer l.mu.Unlock()
 	l.now()
 	all := make([]Spent, 0, len(l.spent))
-	for _, s := range l.spent {
-		all = append(all, *s)
+	for _, e := range l.spent {
+		if e.Requests > 0 {
+			all = append(all, e.Spent)
+		}
 	}
 	slices.SortFunc(all, func(a, b Spent) int {
-		return cmp.Or(cmp.Compare(b.Busy, a.Busy), cmp.Compare(b.Received+b.Stored, a.Received+a.Stored), cmp.Compare(a.Who, b.Who))
+		return cmp.Or(cmp.Compare(b.CPU+b.Busy, a.CPU+a.Busy), cmp.Compare(b.Received+b.Stored, a.Received+a.Stored), cmp.Compare(a.Who, b.Who))
 	})
 	return all[:min(n, len(all))]
-}
-
-// Account collects what one request costs. It is safe for concurrent use.
-type Account struct {
-	idle   atomic.Int64 // nanoseconds
-	stored atomic.Int64
-}
-
-type accountKey struct{}
-
-// With returns a context whose work is charged to the account.
-func (a *Account) With(ctx context.Context) context.Context {
-	return context.WithValue(ctx, accountKey{}, a)
-}
-
-// Idle tells the account of ctx that its request has only waited since a time.
-func Idle(ctx context.Context, since time.Time) {
-	a, _ := ctx.Value(accountKey{}).(*Account)
-	a.Idle(since)
-}
-
-// Idle says that the request has only waited since a time. A nil account ignores it.
-func (a *Account) Idle(since time.Time) {
-	if a != nil {
-		a.idle.Add(int64(time.Since(since)))
-	}
-}
-
-// Store tells the account of ctx that so many bytes of files and rows are stored.
-func Store(ctx context.Context, bytes int64) {
-	if a, ok := ctx.Value(accountKey{}).(*Account); ok {
-		a.stored.Add(bytes)
-	}
-}
-
-// Spent is what the request has cost that began at a time and received so many bytes.
-func (a *Account) Spent(who string, began time.Time, received int64) Spent {
-	busy := max(0, time.Since(began)-time.Duration(a.idle.Load()))
-	return Spent{Who: who, Busy: busy, Stored: a.stored.Load(), Received: received}
 }

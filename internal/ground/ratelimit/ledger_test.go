@@ -18,8 +18,8 @@ func TestWhoeverHasWorkedTheServiceForTooLongWaitsForTheNextHour(t *testing.T) {
 	}
 	l.Charge(ratelimit.Spent{Who: "WSP-1", Busy: time.Minute})
 	l.Charge(ratelimit.Spent{Who: "198.51.100.7", Busy: time.Second})
-	if retry, refused := l.Refuses("WSP-1"); !refused || retry != 20*time.Minute {
-		t.Errorf("at the limit: %s, %v", retry, refused)
+	if r, refused := l.Refuses("WSP-1"); !refused || r.Retry != 20*time.Minute {
+		t.Errorf("at the limit: %v, %v", r, refused)
 	}
 	if _, refused := l.Refuses("198.51.100.7"); refused {
 		t.Error("another one is refused")
@@ -57,14 +57,40 @@ func TestACrowdHidesNobody(t *testing.T) {
 	}
 }
 
-func TestWaitingCostsNothing(t *testing.T) {
+func TestProcessorTimeBeyondTheBoundIsMadeUpForByWaiting(t *testing.T) {
 	t.Parallel()
-	var a ratelimit.Account
-	began := time.Now().Add(-time.Hour)
-	ctx := a.With(t.Context())
-	ratelimit.Idle(ctx, began)
-	ratelimit.Store(ctx, 42)
-	if s := a.Spent("WSP-1", began, 7); s.Busy > time.Minute || s.Stored != 42 || s.Received != 7 {
-		t.Errorf("spent %+v", s)
+	now := time.Date(2026, 3, 1, 10, 59, 0, 0, time.UTC)
+	l := &ratelimit.Ledger{MostCPU: 30 * time.Second, Clock: func() time.Time { return now }}
+	l.Charge(ratelimit.Spent{Who: "WSP-1", CPU: 29 * time.Second})
+	if _, refused := l.Refuses("WSP-1"); refused {
+		t.Error("refused below the bound")
+	}
+	l.Charge(ratelimit.Spent{Who: "WSP-1", CPU: 31 * time.Second})
+	l.Charge(ratelimit.Spent{Who: "WSP-2", CPU: time.Second})
+	if r, refused := l.Refuses("WSP-1"); !refused || r.Retry != 61*time.Second {
+		t.Errorf("at twice the bound: %v, %v", r, refused)
+	}
+	if _, refused := l.Refuses("WSP-2"); refused {
+		t.Error("another one is refused")
+	}
+	now = now.Add(59 * time.Second)
+	if r, refused := l.Refuses("WSP-1"); !refused || r.Retry > 3*time.Second {
+		t.Errorf("before the minute is over: %v, %v", r, refused)
+	}
+	if top := l.Top(1); len(top) != 1 || top[0].CPU != time.Minute {
+		t.Errorf("the top spender is %+v", top)
+	}
+	now = now.Add(time.Second) // a full hour begins; what is owed stays
+	l.Charge(ratelimit.Spent{Who: "WSP-1", CPU: time.Second})
+	if _, refused := l.Refuses("WSP-1"); !refused || l.Top(1)[0].CPU != time.Second {
+		t.Errorf("in the next hour: %v, %+v", refused, l.Top(1))
+	}
+	now = now.Add(3 * time.Second)
+	if _, refused := l.Refuses("WSP-1"); refused {
+		t.Error("refused after it has waited")
+	}
+	l.Charge(ratelimit.Spent{Who: "WSP-1", CPU: time.Hour})
+	if r, refused := l.Refuses("WSP-1"); !refused || r.Retry > 10*time.Minute {
+		t.Errorf("after an hour of processor time: %v, %v", r, refused)
 	}
 }

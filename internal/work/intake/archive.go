@@ -14,6 +14,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/render/scenefiles"
 	"svc.example/internal/render/settings"
 	"svc.example/internal/work/project"
@@ -43,7 +44,7 @@ func (in *Intake) ReceiveArchive(ctx context.Context, workspaceID string, f File
 		return nil, err
 	}
 	source := c.source(ctx, f.Body, contract.MaxUploadBytes, TooLarge)
-	if _, err := io.Copy(io.Discard, source); err != nil {
+	if err := readAll(ctx, source); err != nil {
 		d.abort()
 		return nil, source.err
 	}
@@ -76,7 +77,7 @@ func (a *Archive) Unpack(ctx context.Context, main string, s settings.Settings) 
 		return nil, fmt.Errorf("open the archive: %w", err)
 	}
 	defer func() { _ = stored.Close() }()
-	files, err := a.in.filesOf(stored)
+	files, err := a.in.filesOf(ctx, stored)
 	if err != nil {
 		return nil, err
 	}
@@ -103,8 +104,8 @@ func (a *Archive) Unpack(ctx context.Context, main string, s settings.Settings) 
 }
 
 // filesOf reads an archive's directory, and refuses files that no project may have.
-func (in *Intake) filesOf(r blob.Reader) ([]archive.File, error) {
-	files, err := archive.Open(r, r.Size())
+func (in *Intake) filesOf(ctx context.Context, r blob.Reader) (files []archive.File, err error) {
+	ratelimit.Work(ctx, func() { files, err = archive.Open(r, r.Size()) })
 	if err != nil {
 		return nil, badArchive(err)
 	}
@@ -169,7 +170,7 @@ func (r *Received) unpackFile(ctx context.Context, f *archive.File, keys map[str
 	source := c.source(ctx, archived{from}, f.Size, func() error {
 		return badArchive(&archive.Error{Path: f.Path, Reason: "has more bytes than the archive declares"})
 	})
-	if _, err := io.Copy(io.Discard, source); err != nil {
+	if err := readAll(ctx, source); err != nil {
 		return "", "", source.err
 	}
 	c.read(source)

@@ -9,6 +9,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/scenefiles"
 	"svc.example/internal/render/settings"
@@ -128,7 +129,8 @@ func (in *Intake) sceneOfFile(ctx context.Context, of opener, s settings.Setting
 	if err != nil {
 		return scene, fmt.Errorf("open the upload again: %w", err)
 	}
-	facts, err := blendfile.InspectAs(r, blendfile.Options{Memory: in.Memory}, s)
+	var facts *blendfile.Facts
+	ratelimit.Work(ctx, func() { facts, err = blendfile.InspectAs(r, blendfile.Options{Memory: in.Memory}, s) })
 	_ = r.Close() // it was only read
 	if err != nil {
 		return scene, Refusal(err)

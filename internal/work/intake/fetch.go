@@ -109,6 +109,10 @@ func (in *Intake) fetch(ctx context.Context, row query.AwaitedUpload, ref lease.
 	if res.StatusCode != http.StatusOK {
 		return notFetched("The URL answered with status %d.", res.StatusCode)
 	}
+	// Nobody's request waits for this one, so its workspace is charged here.
+	account := in.Ledger.Account()
+	ctx = account.With(ctx)
+	defer func() { in.Ledger.Charge(account.Spent(row.WorkspaceID, time.Now(), 0)) }()
 	end := &requestEnd{time.AfterFunc(fetchTimeout, cancel)}
 	f := File{Name: sourceName(r.URL, res.Header), Body: WithPace(bodyErrors{res.Body}, end, 0), Announced: res.ContentLength}
 	_, err = in.accept(ctx, row, f, func(tx *db.Tx, _ Inspection) error { return lease.Finish(ctx, tx, ref) })

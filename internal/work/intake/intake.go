@@ -30,6 +30,7 @@ import (
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/outbound"
 	"svc.example/internal/ground/plaintext"
+	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/ground/sharing"
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/blendfile/memory"
@@ -39,7 +40,7 @@ import (
 	"svc.example/internal/work/quote"
 )
 
-// Intake receives uploads. Every field is required except Book, Unstarted, Unpaid, Reuse and Memory. Make one for each
+// Intake receives uploads. Every field is required except Book, Unstarted, Unpaid, Reuse, Memory and Ledger. Make one for each
 // process: it counts what arrives. Safe for concurrent use.
 type Intake struct {
 	DB       *db.DB
@@ -64,6 +65,8 @@ type Intake struct {
 	Reuse Comparer
 	// Memory is the memory that inspections share; nil bounds each alone.
 	Memory *memory.Budget
+	// Ledger is charged what fetched files cost; nil records nothing.
+	Ledger *ratelimit.Ledger
 	// Guard decides which addresses may be fetched; Fetcher fetches them within
 	// FetchLimits. Only awaited uploads use them.
 	Guard   *outbound.Guard
@@ -193,15 +196,18 @@ func (in *Intake) knows(ctx context.Context, workspaceID, sha256 string) (bool, 
 func (r *Received) inspect(ctx context.Context, c *content, body io.Reader) error {
 	// The reader counts down from the limit, so a body without a length is bounded too.
 	source := c.source(ctx, body, contract.MaxUploadBytes, TooLarge)
-	facts, err := blendfile.Inspect(source, blendfile.Options{Memory: r.in.Memory})
-	if err != nil {
-		// What is refused is not kept, and takes no room.
-		source.blob, source.take = io.Discard, func(int) error { return nil }
-	}
-	// The facts, or what is wrong with them, may be known before the file ends. A file
-	// that is too large is refused for that, whatever it contains, and a caller that
-	// sends a whole file before it reads the answer gets one.
-	_, _ = io.Copy(io.Discard, source) // an error is source.err
+	var facts *blendfile.Facts
+	var err error
+	ratelimit.Work(ctx, func() {
+		if facts, err = blendfile.Inspect(source, blendfile.Options{Memory: r.in.Memory}); err != nil {
+			// What is refused is not kept, and takes no room.
+			source.blob, source.take = io.Discard, func(int) error { return nil }
+		}
+		// The facts, or what is wrong with them, may be known before the file ends. A file
+		// that is too large is refused for that, whatever it contains, and a caller that
+		// sends a whole file before it reads the answer gets one.
+		_, _ = io.Copy(io.Discard, source) // an error is source.err
+	})
 	if source.err != nil {
 		return source.err // the cause, whatever blendfile made of it
 	}
@@ -438,6 +444,12 @@ func (c *capped) Read(p []byte) (int, error) {
 		return n, c.err
 	}
 	return n, err
+}
+
+// readAll reads a body that is only hashed and stored.
+func readAll(ctx context.Context, source *capped) (err error) {
+	ratelimit.Work(ctx, func() { _, err = io.Copy(io.Discard, source) })
+	return err
 }
 
 // TooLarge is the error of a file above the limit of contract.MaxUploadBytes (spec 4.1

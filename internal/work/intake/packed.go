@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/scenefiles"
 	"svc.example/internal/render/settings"
@@ -24,9 +25,12 @@ func (r *Received) complete(ctx context.Context, c *content, facts *blendfile.Fa
 
 // completed is complete of a file that is rendered with settings. Errors: those of
 // scenefiles.Complete.
-func (in *Intake) completed(ctx context.Context, facts *blendfile.Facts, of opener, s settings.Settings) error {
-	return scenefiles.Complete(ctx, facts, of.filename, of.open,
-		scenefiles.Options{Settings: s, Memory: in.Memory, MaxOpen: packedOpen, MaxUnpacked: blendfile.DefaultMaxUnpacked, MaxAnswer: packedAnswer, MaxLinks: packedAnswer})
+func (in *Intake) completed(ctx context.Context, facts *blendfile.Facts, of opener, s settings.Settings) (err error) {
+	ratelimit.Work(ctx, func() {
+		err = scenefiles.Complete(ctx, facts, of.filename, of.open,
+			scenefiles.Options{Settings: s, Memory: in.Memory, MaxOpen: packedOpen, MaxUnpacked: blendfile.DefaultMaxUnpacked, MaxAnswer: packedAnswer, MaxLinks: packedAnswer})
+	})
+	return err
 }
 
 // Memory that no budget counts: 1 MiB and a decoder for each .blend that is open at

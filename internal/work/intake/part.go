@@ -34,7 +34,7 @@ func (in *Intake) ReceivePart(ctx context.Context, workspaceID string, p Part) (
 	}
 	defer d.abort()
 	source := c.source(ctx, p.Body, contract.MaxPartBytes, partTooLarge)
-	if _, err := io.Copy(io.Discard, source); err != nil {
+	if err := readAll(ctx, source); err != nil {
 		return 0, false, source.err
 	}
 	c.read(source)

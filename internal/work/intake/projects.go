@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/ground/digest"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/scenefiles"
 	"svc.example/internal/render/settings"
@@ -54,7 +55,7 @@ func (in *Intake) ReceiveProject(ctx context.Context, workspaceID string, l proj
 		keys[sum] = c.BlobKey
 	}
 	m, err := l.Manifest(has, func(f project.File) (string, error) {
-		return hashIn(project.NewTree(ctx, in.Blobs, project.Manifest{Files: []project.File{f}}, keys), f.Path)
+		return hashIn(ctx, project.NewTree(ctx, in.Blobs, project.Manifest{Files: []project.File{f}}, keys), f.Path)
 	})
 	if err != nil {
 		return nil, gone(err)
@@ -88,12 +89,12 @@ func gone(err error) error {
 }
 
 // hashIn is the SHA-256 of a file of a tree.
-func hashIn(tree fs.FS, path string) (string, error) {
+func hashIn(ctx context.Context, tree fs.FS, path string) (sum string, err error) {
 	f, err := tree.Open(path)
 	if err != nil {
 		return "", err
 	}
-	sum, err := digest.Of(f)
+	ratelimit.Work(ctx, func() { sum, err = digest.Of(f) })
 	return sum, errors.Join(err, f.Close())
 }
 
@@ -126,18 +127,21 @@ func (r *Received) inspectProject(ctx context.Context, tree fs.FS) error {
 func (in *Intake) sceneOfProject(ctx context.Context, tree fs.FS, main string, s settings.Settings,
 	renderable func(context.Context, *blendfile.Facts) error, tell func(*scenefiles.Found)) (scene quote.Scene, err error) {
 	options := scenefiles.Options{Memory: in.Memory, Settings: s}
-	facts, err := in.factsIn(tree, main, s)
+	var facts *blendfile.Facts
+	ratelimit.Work(ctx, func() {
+		if facts, err = in.factsIn(tree, main, s); err == nil {
+			err = scenefiles.ActiveScene(ctx, tree, main, facts, options)
+		}
+	})
 	if err != nil {
-		return scene, Refusal(err)
-	}
-	if err := scenefiles.ActiveScene(ctx, tree, main, facts, options); err != nil {
 		return scene, Refusal(err)
 	}
 	if err := renderable(ctx, facts); err != nil {
 		return scene, err
 	}
 	scene = SceneOf(facts, path.Base(main))
-	found, err := scenefiles.Find(ctx, tree, main, options)
+	var found *scenefiles.Found
+	ratelimit.Work(ctx, func() { found, err = scenefiles.Find(ctx, tree, main, options) })
 	if err != nil {
 		return scene, Refusal(err)
 	}

@@ -2,6 +2,7 @@ package invoice
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/plaintext"
+	"svc.example/internal/ground/ratelimit"
 )
 
 // Type is the media type of a PDF.
@@ -37,7 +39,12 @@ const (
 const family = "Go"
 
 // PDF draws the invoice on a page of A4. The same invoice gives the same bytes.
-func (i Invoice) PDF() ([]byte, error) {
+func (i Invoice) PDF(ctx context.Context) (file []byte, err error) {
+	ratelimit.Work(ctx, func() { file, err = i.pdf() })
+	return file, err
+}
+
+func (i Invoice) pdf() ([]byte, error) {
 	d := drawing{fpdf.New("P", "mm", "A4", "")}
 	d.SetCatalogSort(true)
 	d.SetCreationDate(i.IssuedAt)

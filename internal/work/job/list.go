@@ -11,6 +11,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/work/dispatch"
 )
 
@@ -33,8 +34,9 @@ func (j *Jobs) List(ctx context.Context, r ListRequest) (page []Object, more boo
 	if err != nil {
 		return nil, false, err
 	}
-	err = j.DB.Read(ctx, func(tx *db.Tx) error {
-		ids, err := pageOf(ctx, tx, r.Filter, wanted)
+	err = j.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		var ids []string
+		ratelimit.Work(ctx, func() { ids, err = pageOf(ctx, tx, r.Filter, wanted) }) // a search reads the texts of all jobs
 		if err != nil {
 			return fmt.Errorf("list jobs: %w", err)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/receiptlog"
 	"svc.example/internal/work/receipt/signing"
@@ -73,12 +74,14 @@ func (j *Jobs) Public(ctx context.Context, receiptID string) (p Public, err erro
 		if p.Signed, p.Inclusion, kept = j.proofs.get(row.ReceiptID, row.Envelope, p.Keys, cosigned); kept {
 			return nil
 		}
-		if p.Signed, err = openReceipt(ctx, tx, row.ReceiptID, row.Envelope); err != nil {
-			return err
-		}
-		if p.Inclusion, err = j.prove(ctx, tx, p.Signed); err == nil {
-			j.proofs.keep(p, cosigned)
-		}
+		ratelimit.Work(ctx, func() {
+			if p.Signed, err = openReceipt(ctx, tx, row.ReceiptID, row.Envelope); err != nil {
+				return
+			}
+			if p.Inclusion, err = j.prove(ctx, tx, p.Signed); err == nil {
+				j.proofs.keep(p, cosigned)
+			}
+		})
 		return err
 	})
 	return p, err

@@ -9,6 +9,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/receipt"
@@ -160,7 +161,8 @@ func Origins(ctx context.Context, tx *db.Tx, jobIDs []string) (map[string]receip
 		if err != nil {
 			return nil, fmt.Errorf("read the receipt of %s: %w", jobID, err)
 		}
-		s, err := openReceipt(ctx, tx, row.ReceiptID, row.Envelope)
+		var s Signed
+		ratelimit.Work(ctx, func() { s, err = openReceipt(ctx, tx, row.ReceiptID, row.Envelope) })
 		if err != nil {
 			return nil, err
 		}

@@ -24,6 +24,7 @@ import (
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/ground/sharing"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/quote"
@@ -230,11 +231,13 @@ func (v Overview) Content(ctx context.Context) ([]byte, error) {
 
 // draw makes the overview.
 func (v Overview) draw(ctx context.Context) (content []byte, err error) {
-	if v.Kind == Loop {
-		content, err = v.loop(ctx)
-	} else {
-		content, err = v.sheet(ctx)
-	}
+	ratelimit.Work(ctx, func() {
+		if v.Kind == Loop {
+			content, err = v.loop(ctx)
+		} else {
+			content, err = v.sheet(ctx)
+		}
+	})
 	if err != nil {
 		return nil, fmt.Errorf("make the %s of %s: %w", v.Kind, v.record.JobID, err)
 	}

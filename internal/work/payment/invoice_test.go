@@ -247,11 +247,11 @@ func cents(t *testing.T, text, label string) (n int64) {
 // read is the text of an invoice's PDF, which is the same each time.
 func read(t *testing.T, i invoice.Invoice) string {
 	t.Helper()
-	first, err := i.PDF()
+	first, err := i.PDF(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := i.PDF(); err != nil || !bytes.Equal(first, again) {
+	if again, err := i.PDF(t.Context()); err != nil || !bytes.Equal(first, again) {
 		t.Errorf("the PDF of %s differs from itself: %v", i.Number, err)
 	}
 	program := exec.CommandContext(t.Context(), "pdftotext", "-layout", "-", "-")

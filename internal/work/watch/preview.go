@@ -14,6 +14,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/render/pixels"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/result"
@@ -173,12 +174,13 @@ func (r *Reader) draw(ctx context.Context, record job.Record, f pictured, look f
 		return nil, err
 	}
 	defer func() { _ = file.Close() }()
-	return encoded(file, f.File, look, quality)
+	return encoded(ctx, file, f.File, look, quality)
 }
 
 // encoded makes a JPEG of what look sees in a file. Errors: those of Preview.JPEG.
-func encoded(file io.Reader, name string, look func(file io.Reader) (image.Image, error), quality int) ([]byte, error) {
-	picture, err := look(file)
+func encoded(ctx context.Context, file io.Reader, name string, look func(file io.Reader) (image.Image, error), quality int) (content []byte, err error) {
+	var picture image.Image
+	ratelimit.Work(ctx, func() { picture, err = look(file) })
 	switch {
 	case errors.Is(err, pixels.ErrUnsupported):
 		return nil, fault.New(fault.FrameNotFound, "There is no preview of %s: files of this kind have none.", name)
@@ -188,7 +190,8 @@ func encoded(file io.Reader, name string, look func(file io.Reader) (image.Image
 		return nil, fmt.Errorf("decode %s: %w", name, err)
 	}
 	var out bytes.Buffer
-	if err := jpeg.Encode(&out, picture, &jpeg.Options{Quality: quality}); err != nil {
+	ratelimit.Work(ctx, func() { err = jpeg.Encode(&out, picture, &jpeg.Options{Quality: quality}) })
+	if err != nil {
 		return nil, fmt.Errorf("make preview: %w", err)
 	}
 	return out.Bytes(), nil

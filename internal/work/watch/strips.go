@@ -112,6 +112,6 @@ func (r *Reader) StripJPEG(ctx context.Context, jobID string, s CutStrip) ([]byt
 			return nil, err
 		}
 		defer func() { _ = file.Close() }()
-		return encoded(file, "the strip", func(file io.Reader) (image.Image, error) { return pixels.Thumbnail(file, previewSide) }, previewQuality)
+		return encoded(ctx, file, "the strip", func(file io.Reader) (image.Image, error) { return pixels.Thumbnail(file, previewSide) }, previewQuality)
 	})
 }

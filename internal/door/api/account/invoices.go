@@ -111,7 +111,7 @@ func (s *Server) invoices(api huma.API) {
 		if err != nil {
 			return nil, err
 		}
-		file, err := found.PDF()
+		file, err := found.PDF(ctx)
 		return &pdfOutput{invoice.Type, blob.Attachment(found.Filename()), "private, no-cache", file}, err
 	})
 }

@@ -67,7 +67,7 @@ func (s *Site) adminInvoice(w http.ResponseWriter, r *http.Request, who identity
 	if err != nil {
 		return err
 	}
-	file, err := found.PDF()
+	file, err := found.PDF(r.Context())
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/work/overview"
 	"svc.example/internal/work/watch"
 )
@@ -112,12 +113,13 @@ func (s *Site) card(w http.ResponseWriter, r visit) error {
 	if err != nil {
 		return err
 	}
-	return page.SendPicture(w, r.Request, "image/jpeg", "card-"+found.SHA256, page.FrameCacheOf(r.Request, found.SHA256), func() ([]byte, error) {
+	return page.SendPicture(w, r.Request, "image/jpeg", "card-"+found.SHA256, page.FrameCacheOf(r.Request, found.SHA256), func() (card []byte, err error) {
 		small, err := found.JPEG(r.Context())
 		if err != nil {
 			return nil, err
 		}
-		return drawCard(small)
+		ratelimit.Work(r.Context(), func() { card, err = drawCard(small) })
+		return card, err
 	})
 }
 

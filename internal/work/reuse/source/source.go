@@ -17,6 +17,7 @@ import (
 
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/ground/sharing"
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/blendfile/memory"
@@ -108,7 +109,12 @@ func (r *Reader) scene(ctx context.Context, o order) (*contentkey.Scene, error) 
 		}
 		return "", &fs.PathError{Op: "hash", Path: path, Err: errors.New("it is no file of the project")}
 	}
-	return contentkey.InTree(ctx, project.NewTree(ctx, r.Blobs, o.project, o.keys), o.project.Main, o.settings.OCIO, hash, blendfile.Options{Memory: r.Memory})
+	var scene *contentkey.Scene
+	var err error
+	ratelimit.Work(ctx, func() {
+		scene, err = contentkey.InTree(ctx, project.NewTree(ctx, r.Blobs, o.project, o.keys), o.project.Main, o.settings.OCIO, hash, blendfile.Options{Memory: r.Memory})
+	})
+	return scene, err
 }
 
 // wholeOf is a hash of all files of a project.
