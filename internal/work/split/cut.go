@@ -1,6 +1,7 @@
 package split
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,6 +41,9 @@ func (c *Cuts) Cut(ctx context.Context, record job.Record, l lease.Lease) (w Wor
 		return err
 	})
 	if err != nil || p.whole() {
+		if p.why != "" {
+			c.Log.Info("long frame rendered whole", "job_id", record.JobID, "workspace_id", record.WorkspaceID, "frame", l.Item, "reason", p.why)
+		}
 		return Work{}, false, err
 	}
 	err = c.DB.Write(ctx, func(tx *db.Tx) (err error) {
@@ -62,6 +66,7 @@ type plan struct {
 	scene  quote.Scene
 	rows   []query.Strip // of a frame that is cut already
 	cut    []strips.Rows // of one that is cut now
+	why    string        // a frame that takes long is rendered whole
 }
 
 // whole reports that the worker renders the frame itself.
@@ -90,47 +95,50 @@ func (c *Cuts) plan(ctx context.Context, tx *db.Tx, record job.Record, l lease.L
 		}
 		return p, nil
 	}
-	if l.Failures > 0 || p.scene.StripOverlap < 1 {
+	if l.Failures > 0 {
 		return plan{}, nil
 	}
-	p.cut, err = c.newCut(ctx, tx, record, p)
+	p.cut, p.why, err = c.newCut(ctx, tx, record, p)
 	return p, err
 }
 
-// newCut is where a frame is cut; nil where it is not.
-func (c *Cuts) newCut(ctx context.Context, tx *db.Tx, record job.Record, p plan) ([]strips.Rows, error) {
+// newCut is where a frame is cut. cut is nil where it is not; why says so of a frame that takes
+// long.
+func (c *Cuts) newCut(ctx context.Context, tx *db.Tx, record job.Record, p plan) (cut []strips.Rows, why string, err error) {
 	whole, fixed, err := c.expected(ctx, tx, record)
 	if err != nil || whole <= c.Above {
-		return nil, err
+		return nil, "", err
+	}
+	if p.scene.StripOverlap < 1 {
+		return nil, cmp.Or(p.scene.WholeFrames, strips.Unproven.Text()), nil
 	}
 	idle, err := idleFor(ctx, tx, record.JobID, p.worker)
 	if err != nil || idle < 1 {
-		return nil, err
+		return nil, "No other worker of its kind is idle.", err
 	}
 	// More strips than its workspace may have in workers' hands would only wait.
 	if room, err := dispatch.Room(ctx, tx, record.JobID); err != nil || room < 1 {
-		return nil, err
+		return nil, "Its workspace has as many frames in rendering as it may.", err
 	} else if room < idle {
 		idle = room
 	}
 	stored, err := tx.StripBytes(ctx, record.WorkspaceID)
 	if err != nil {
-		return nil, fmt.Errorf("count the bytes of strips: %w", err)
+		return nil, "", fmt.Errorf("count the bytes of strips: %w", err)
 	}
 	if stored > mostBytes {
-		c.Log.Info("frame rendered whole: its workspace has too many bytes of strips", "job_id", record.JobID, "workspace_id", record.WorkspaceID, "bytes", stored)
-		return nil, nil
+		return nil, fmt.Sprintf("Its workspace has %d bytes of strips stored.", stored), nil
 	}
 	bands, err := c.bands(ctx, tx, record.JobID)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	for k := min(mostParts, int(idle)+1, p.scene.FrameHeight); k > 1; k-- {
 		if strips.Worthwhile(whole, fixed, c.Above/assumedTransfer, k) {
-			return strips.Cut(p.scene.FrameHeight, k, bands, 0), nil
+			return strips.Cut(p.scene.FrameHeight, k, bands, 0), "", nil
 		}
 	}
-	return nil, nil
+	return nil, "Strips would gain too little.", nil
 }
 
 // measured is the mean time of the frames of a job that were rendered; it is not known before

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -384,26 +385,49 @@ func TestStripsThatNeverAgreeAreRenderedAsAWhole(t *testing.T) {
 	})
 }
 
+// TestAFrameIsCutOnlyWhereThatGains: the log says why a long one is not.
 func TestAFrameIsCutOnlyWhereThatGains(t *testing.T) {
 	each(t, 1, func(t *testing.T, w world, workers []string) {
-		release := func(why, worker string) {
+		release := func(why, worker, logged string) {
 			t.Helper()
+			var log bytes.Buffer
+			w.Log = slog.New(slog.NewTextHandler(&log, nil))
 			claimed := w.World.Claim(t, worker, "", 1)
 			if got, ok, err := w.Cut(t.Context(), claimed.Job, claimed.Leases[0]); ok || err != nil {
 				t.Errorf("%s: the frame is cut: %+v, %v", why, got, err)
+			}
+			if logged == "" && log.Len() > 0 || !strings.Contains(log.String(), logged) {
+				t.Errorf("%s: the log has %q, want %q", why, log.String(), logged)
 			}
 			if err := w.Frames.Release(t.Context(), []lease.Ref{claimed.Leases[0].Ref()}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		release("its worker renders no strips", w.Worker(t))
+		release("its worker renders no strips", w.Worker(t), "")
 		w.Above = 11 * time.Minute
-		release("it is short", workers[0])
+		release("it is short", workers[0], "")
 		w.Above = 0
-		release("nothing is cut", workers[0])
+		release("nothing is cut", workers[0], "")
 		w.Above = 2 * time.Minute
 		w.newJob(3, 1)
-		release("others' frames wait for those that are idle", workers[0])
+		release("others' frames wait for those that are idle", workers[0], `reason="No other worker of its kind is idle."`)
+	})
+}
+
+// TestTheLogSaysWhyALongFrameIsRenderedWhole: here by its scene.
+func TestTheLogSaysWhyALongFrameIsRenderedWhole(t *testing.T) {
+	jobtest.Each(t, func(t *testing.T, in *jobtest.World) {
+		var log bytes.Buffer
+		w := world{World: in, t: t, Cuts: &split.Cuts{DB: in.DB, Workers: in.Workers, Above: 2 * time.Minute, Log: slog.New(slog.NewTextHandler(&log, nil))}}
+		worker := in.WorkerOfStrips(t, contract.RendererID)
+		scene := fmt.Sprintf(`{"frame_width": 8, "frame_height": 6, "output_format": "PNG", "whole_frames": %q}`, strips.Denoised.Text())
+		in.JobOver(t, in.Workspace(t), 2, fmt.Sprintf("%064d", 2), scene)
+		if _, err := in.Frames.Accept(t.Context(), jobtest.Picture(in.ClaimOne(worker), 10*time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		if _, cut := w.claimAndCut(worker); cut || !strings.Contains(log.String(), strips.Denoised.Text()) {
+			t.Errorf("cut: %t, and the log has %q", cut, log.String())
+		}
 	})
 }
 
