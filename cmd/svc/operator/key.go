@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -81,10 +82,15 @@ type keyRevoke struct {
 	KeyID string `arg:"" help:"The key's id, key_…"`
 }
 
-// Run ends a key of any kind: the next request with it is refused. Error: key_not_found
-// when there is no active key of this id, as after a first call.
+// Run ends a key: the next request with it is refused. svc admin operator-key revoke ends only
+// operator keys of a store; the API, which --server asks, knows one route for keys of any kind.
+// Error: key_not_found when there is no active key of this id, as after a first call.
 func (c *keyRevoke) Run(k *kong.Context) error {
-	err := c.act(call{method: http.MethodDelete, path: "/keys" + part(c.KeyID)}, nil, to(operator.RevokeKey(c.KeyID)), nil)
+	act := operator.RevokeKey(c.KeyID)
+	if strings.HasPrefix(k.Command(), "admin operator-key ") {
+		act = operator.RevokeOperatorKey(c.KeyID)
+	}
+	err := c.act(call{method: http.MethodDelete, path: "/keys" + part(c.KeyID)}, nil, to(act), nil)
 	if err != nil {
 		return err
 	}

@@ -56,6 +56,9 @@ RETURNING *;
 -- name: LeaseLock
 SELECT lease_id FROM lease WHERE lease_id = ?1;
 
+-- name: OperatorKeysLock
+SELECT key_id FROM operator_key WHERE revoked_at = 0 ORDER BY key_id;
+
 -- name: PersonLock
 SELECT person_id, email, workspace_id, created_at, row_sum FROM person WHERE person_id = ?1;
 

@@ -63,6 +63,10 @@ func CreateOperatorKey(ctx context.Context, tx *db.Tx, name string, scope Operat
 	if scope != OperatorReads && scope != OperatorWrites {
 		return NewKey{}, fault.Field("scope", "must be %s or %s", OperatorReads, OperatorWrites)
 	}
+	// The bound is reached only where there are keys to lock.
+	if _, err := tx.OperatorKeysLock(ctx); err != nil {
+		return NewKey{}, fmt.Errorf("lock operator keys: %w", err)
+	}
 	active, err := tx.OperatorKeysActive(ctx, tx.Now)
 	if err != nil {
 		return NewKey{}, fmt.Errorf("count operator keys: %w", err)
@@ -83,6 +87,13 @@ func CreateOperatorKey(ctx context.Context, tx *db.Tx, name string, scope Operat
 		return NewKey{}, fmt.Errorf("create operator key: %w", err)
 	}
 	return k, nil
+}
+
+// RevokeOperatorKey ends an operator key. Error: key_not_found, also for a key of another kind.
+func RevokeOperatorKey(ctx context.Context, tx *db.Tx, keyID string) error {
+	row, err := tx.OperatorKeyRevoke(ctx, query.OperatorKeyRevokeParams{Now: tx.Now, KeyID: keyID})
+	n, err := operatorKeys.Changed(ctx, tx, row, err)
+	return revoked(n, err, keyID)
 }
 
 // OperatorKeys lists the operator keys, the newest first, revoked ones included.

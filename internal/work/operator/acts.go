@@ -348,6 +348,14 @@ func RevokeKey(keyID string) Act {
 	}
 }
 
+// RevokeOperatorKey revokes an operator key, and no key of another kind. Error of the act:
+// key_not_found.
+func RevokeOperatorKey(keyID string) Act {
+	act := RevokeKey(keyID)
+	act.Do = func(ctx context.Context, tx *db.Tx) error { return identity.RevokeOperatorKey(ctx, tx, keyID) }
+	return act
+}
+
 // CreateNodeKey makes a key for workers; made gets it with its secret. Errors of the act:
 // invalid_key_name.
 func CreateNodeKey(name string, made *identity.NewKey) Act {

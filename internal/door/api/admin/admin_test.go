@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"sort"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -274,8 +276,16 @@ func TestOperatorKeysAreBoundedAndSayTheirLastUse(t *testing.T) {
 				b.Errorf("%+v", k)
 			}
 		}
-		for range identity.MostOperatorKeys - len(keys) {
+		for range identity.MostOperatorKeys - len(keys) - 1 {
 			b.key(identity.OperatorReads, 0)
+		}
+		var node identity.NewKey
+		b.write(func(ctx context.Context, tx *db.Tx) (err error) {
+			node, err = identity.CreateNodeKey(ctx, tx, "a worker's")
+			return err
+		})
+		if err := b.App.DB.Write(b.Context(), func(tx *db.Tx) error { return identity.RevokeOperatorKey(b.Context(), tx, node.KeyID) }); !fault.Is(err, fault.KeyNotFound) {
+			b.Errorf("a worker's key is revoked as an operator's: %v", err)
 		}
 		create := func(scope identity.OperatorScope, name string) error {
 			return b.App.DB.Write(b.Context(), func(tx *db.Tx) error {
@@ -283,8 +293,19 @@ func TestOperatorKeysAreBoundedAndSayTheirLastUse(t *testing.T) {
 				return err
 			})
 		}
-		if err := create(identity.OperatorReads, "one more"); !fault.Is(err, fault.KeyLimitReached) {
-			b.Errorf("one more key: %v", err)
+		var atOnce sync.WaitGroup
+		var made atomic.Int64
+		for range 4 {
+			atOnce.Go(func() {
+				if err := create(identity.OperatorReads, "one of four"); err == nil {
+					made.Add(1)
+				} else if !fault.Is(err, fault.KeyLimitReached) {
+					b.Errorf("one of four keys: %v", err)
+				}
+			})
+		}
+		if atOnce.Wait(); made.Load() != 1 {
+			b.Errorf("%d keys were made where there is room for one", made.Load())
 		}
 		if err := create("all", "a scope that is none"); !fault.Is(err, fault.InvalidRequest) {
 			b.Errorf("another scope: %v", err)

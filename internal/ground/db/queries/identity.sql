@@ -89,6 +89,10 @@ SELECT key_id, name, can_write, expires_at, last_used_at, revoked_at FROM operat
 -- name: OperatorKeys :many
 SELECT * FROM operator_key ORDER BY key_id DESC;
 
+-- name: OperatorKeysLock :many
+-- Locked, so that of two keys that are created at once the second counts the first.
+SELECT key_id FROM operator_key WHERE revoked_at = 0 ORDER BY key_id FOR UPDATE;
+
 -- name: OperatorKeysActive :one
 SELECT count(*) FROM operator_key WHERE revoked_at = 0 AND (expires_at = 0 OR expires_at > CAST(@now AS bigint));
 

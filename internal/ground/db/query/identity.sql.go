@@ -1800,6 +1800,34 @@ func (q *Queries) OperatorKeysActive(ctx context.Context, now int64) (int64, err
 	return count, err
 }
 
+const operatorKeysLock = `-- name: OperatorKeysLock :many
+SELECT key_id FROM operator_key WHERE revoked_at = 0 ORDER BY key_id FOR UPDATE
+`
+
+// Locked, so that of two keys that are created at once the second counts the first.
+func (q *Queries) OperatorKeysLock(ctx context.Context) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, operatorKeysLock)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var key_id string
+		if err := rows.Scan(&key_id); err != nil {
+			return nil, err
+		}
+		items = append(items, key_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const operatorRemove = `-- name: OperatorRemove :execrows
 DELETE FROM operator WHERE person_id = $1
 `
