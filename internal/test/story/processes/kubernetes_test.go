@@ -118,6 +118,17 @@ func TestKubernetesTakesTheManifests(t *testing.T) {
 	}
 }
 
+// TestKubernetesMonitoringIsBuiltByKustomize: the component has each of its objects once. What they
+// mean is judged by the Prometheus operator only.
+func TestKubernetesMonitoringIsBuiltByKustomize(t *testing.T) {
+	out := kubectl(t, "", "kustomize", kubernetesFolder(t, "components", "monitoring"))
+	for _, kind := range []string{"ServiceMonitor", "PodMonitor", "PrometheusRule"} {
+		if n := strings.Count(out, "kind: "+kind); n != 1 {
+			t.Errorf("%d objects of kind %s", n, kind)
+		}
+	}
+}
+
 // TestPodsOfWorkersGetNothingOfTheMachine: the namespace of the workers allows an unmasked
 // /proc, and nothing else of what its level allows.
 func TestPodsOfWorkersGetNothingOfTheMachine(t *testing.T) {
