@@ -12,6 +12,7 @@ import (
 	"svc.example/client"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/digest"
+	"svc.example/internal/ground/fault"
 	"svc.example/internal/render/scenefiles"
 	"svc.example/internal/render/settings"
 	"svc.example/internal/work/intake"
@@ -43,9 +44,8 @@ type scene struct {
 const readLong = 256 << 20
 
 // openScene reads a .blend, finds its files and hashes all of them. What is no .blend, or a
-// damaged one, or has not what is chosen of it, is refused as the service would, before anything
-// is sent. Other errors are
-// those of the file system.
+// damaged one, has not what is chosen of it, or cannot be rendered, is refused as the service
+// would, before anything is sent. Other errors are those of the file system.
 func openScene(ctx context.Context, path string, flags FileFlags, chosen client.Settings, to terminal.Display) (*scene, error) {
 	path, flags, err := mainFile(path, flags)
 	if err != nil {
@@ -59,12 +59,14 @@ func openScene(ctx context.Context, path string, flags FileFlags, chosen client.
 	if err := s.config.check(flags); err != nil {
 		return nil, err
 	}
-	if flags.NoFiles {
-		_, _, err = readFacts(path, chosen)
-	} else {
+	if !flags.NoFiles {
 		err = s.find(ctx, flags.ProjectRoot)
 	}
+	if err == nil {
+		err = s.renderable(ctx)
+	}
 	if err != nil {
+		s.close()
 		return nil, fmt.Errorf("%s: %w", path, intake.Refusal(err))
 	}
 	err = s.hash(ctx, to)
@@ -118,6 +120,24 @@ func (s *scene) find(ctx context.Context, root string) (err error) {
 	}
 	if s.found, err = s.disk.Find(ctx, scenefiles.Options{Settings: settings.Settings(s.chosen)}); err != nil {
 		s.close()
+	}
+	return err
+}
+
+// renderable refuses a scene that no service renders. The service's Blender may be newer than the
+// one that is known here.
+func (s *scene) renderable(ctx context.Context) error {
+	facts, _, err := readFacts(s.path, s.chosen)
+	if err != nil {
+		return err
+	}
+	if s.disk != nil {
+		if err := s.disk.ActiveScene(ctx, facts, scenefiles.Options{Settings: settings.Settings(s.chosen)}); err != nil {
+			return err
+		}
+	}
+	if err = intake.Renderable(facts, quote.Farm{}); fault.Is(err, fault.FileTooNew) {
+		return nil
 	}
 	return err
 }

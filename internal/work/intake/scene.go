@@ -27,6 +27,9 @@ func Refusal(err error) error {
 	if bad := quote.BadSettings(err); fault.Is(bad, fault.InvalidSettings) {
 		return bad
 	}
+	if _, ok := errors.AsType[*fault.Error](err); ok {
+		return err
+	}
 	if errors.Is(err, blendfile.ErrBusy) {
 		return fault.New(fault.Unavailable, "The service is busy reading other large files. Try again in a moment.").After(busyPause)
 	}
