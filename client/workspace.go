@@ -176,6 +176,10 @@ type Wallet struct {
 	// AlertBelowCents: the workspace is warned when less is available; nil for
 	// never.
 	AlertBelowCents *int64 `json:"alert_below_cents"`
+	// DailyLimitCents is what its jobs may cost in a calendar day (UTC), and SpentTodayCents what
+	// counts towards it; nil without a limit.
+	DailyLimitCents *int64 `json:"daily_limit_cents"`
+	SpentTodayCents *int64 `json:"spent_today_cents"`
 	Currency        string `json:"currency"`
 }
 

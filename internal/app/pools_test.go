@@ -49,7 +49,7 @@ var pools = map[string]string{
 
 var (
 	poolMade  = regexp.MustCompile(`make\(chan struct\{\},|NewWeighted\(|SetLimit\(|sharing\.(?:Places|Maker)`)
-	queueMade = regexp.MustCompile(`Queue\{Name: ([A-Za-z.]+)`)
+	queueMade = regexp.MustCompile(`Queue\{\s*Name:\s*([A-Za-z."_]+)`)
 )
 
 // TestEveryPoolHasAShare walks the code of the service, and fails for a pool or a queue that

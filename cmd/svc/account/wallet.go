@@ -58,6 +58,9 @@ func (c *Wallet) Run(app *kong.Context) (err error) {
 		if wallet.AlertBelowCents != nil {
 			table.Row("alert", "below "+terminal.Money(*wallet.AlertBelowCents, wallet.Currency))
 		}
+		if wallet.DailyLimitCents != nil && wallet.SpentTodayCents != nil {
+			table.Row("today", fmt.Sprintf("%s of at most %s a day (UTC)", terminal.Money(*wallet.SpentTodayCents, wallet.Currency), terminal.Money(*wallet.DailyLimitCents, wallet.Currency)))
+		}
 		_ = table.Flush() // a closed standard output has no reader
 		if len(entries) == 0 {
 			return

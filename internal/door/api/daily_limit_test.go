@@ -36,7 +36,16 @@ func TestAWorkspaceSpendsNoMoreThanItsLimitOfADay(t *testing.T) {
 				t.Errorf("detail %s, want %s", got, want)
 			}
 		}
+		wallet := func(limit, spent any) {
+			t.Helper()
+			a := s.call("GET", "/v1/wallet", s.account, body{})
+			if a.body["daily_limit_cents"] != limit || a.body["spent_today_cents"] != spent {
+				t.Errorf("the wallet says %v, want a limit of %v and %v spent", a.body, limit, spent)
+			}
+		}
+		wallet(nil, nil)
 		limit(2*price - 1)
+		wallet(float64(2*price-1), float64(price))
 		refused(price, 2*price-1)
 		refused(price, 2*price-1) // the refused one does not count
 		limit(2 * price)

@@ -257,6 +257,8 @@ class Wallet(TypedDict, total=False):
     owed_cents: int
     low_balance: Optional[Dict[str, int]]
     alert_below_cents: Optional[int]
+    daily_limit_cents: Optional[int]
+    spent_today_cents: Optional[int]
     currency: str
 
 

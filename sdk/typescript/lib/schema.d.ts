@@ -3118,6 +3118,11 @@ export interface Schemas {
          */
         available_cents: number;
         currency: string;
+        /**
+         * Format: int64
+         * @description The most that its jobs may cost in a calendar day (UTC), as the operator set it; null: no limit.
+         */
+        daily_limit_cents: number | null;
         /** @description What is available does not cover another job like the newest; null when it does. */
         low_balance: Schemas["Shortage"] | null;
         /** @constant */
@@ -3132,6 +3137,11 @@ export interface Schemas {
          * @description Set aside for jobs that have not ended.
          */
         reserved_cents: number;
+        /**
+         * Format: int64
+         * @description What counts towards the daily limit today; null: no limit.
+         */
+        spent_today_cents: number | null;
         workspace_id: string;
     };
     WalletTransaction: {

@@ -48,6 +48,8 @@ type walletOutput struct {
 		OwedCents      int64            `json:"owed_cents" minimum:"0" doc:"Taken back of payments after it was spent. What comes in pays it first."`
 		LowBalance     *wallet.Shortage `json:"low_balance" doc:"What is available does not cover another job like the newest; null when it does."`
 		AlertBelow     *int64           `json:"alert_below_cents" minimum:"1" doc:"The workspace is told when less is available; null: never."`
+		DailyLimit     *int64           `json:"daily_limit_cents" minimum:"1" doc:"The most that its jobs may cost in a calendar day (UTC), as the operator set it; null: no limit."`
+		SpentToday     *int64           `json:"spent_today_cents" minimum:"0" doc:"What counts towards the daily limit today; null: no limit."`
 		Currency       string           `json:"currency" const:"USD"`
 	}
 }
@@ -190,6 +192,13 @@ func (s *Server) wallet(ctx context.Context, _ *struct{}) (*walletOutput, error)
 		}
 		below, err := alert.Below(ctx, tx, out.Body.WorkspaceID)
 		out.Body.AlertBelow = db.Optional(below)
+		if err != nil {
+			return err
+		}
+		limit, spent, err := job.Today(ctx, tx, out.Body.WorkspaceID)
+		if limit > 0 {
+			out.Body.DailyLimit, out.Body.SpentToday = &limit, &spent
+		}
 		return err
 	})
 }
