@@ -205,7 +205,7 @@ func TestAPersonWithoutScriptGetsFromAFileToAJob(t *testing.T) {
 		if strings.Contains(p.open("/console").text, "Not started") {
 			t.Error("a price that was accepted is listed as not started")
 		}
-		p.open("/console?before="+strings.TrimPrefix(begun.path, "/console/jobs/")).want(t, http.StatusOK, `href="/console">Newest jobs`)
+		p.open("/console?before="+strings.TrimPrefix(begun.path, "/console/jobs/")).want(t, http.StatusOK, `href="/console">Newer jobs`)
 		p.open("/console?status=failed").want(t, http.StatusOK, "No jobs in this state")
 		for _, q := range []string{"DEMO", "mo.bl", strings.TrimPrefix(begun.path, "/console/jobs/")} {
 			p.open("/console?q="+url.QueryEscape(q)).want(t, http.StatusOK, begun.path)

@@ -430,5 +430,13 @@ func IsFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || sqliteFull(err) || postgresFull(err)
 }
 
+// OrEmpty is what a query read, and "" where it found no row.
+func OrEmpty(text string, err error) (string, error) {
+	if IsNotFound(err) {
+		return "", nil
+	}
+	return text, err
+}
+
 // IsNotFound reports whether err means that a query found no row.
 func IsNotFound(err error) bool { return errors.Is(err, sql.ErrNoRows) }

@@ -32,7 +32,7 @@ func TestNoPlanLooksForAWorkspaceAmongTheRowsOfAll(t *testing.T) {
 	exec(t, tx, "SET LOCAL plan_cache_mode = force_generic_plan")
 	// The audit reads everything, an operator may ask for the jobs and the usage of all workspaces, and a
 	// workspace is erased once.
-	readsAll := regexp.MustCompile(`^(Audit.*|JobsOfAll|Usage|QuotesErase)$`)
+	readsAll := regexp.MustCompile(`^(Audit.*|JobsOfAll|JobsOfAllNewer|Usage|QuotesErase)$`)
 	asks := regexp.MustCompile(`\b(workspace_id|key_id|input_sha256) = `)
 	scan := regexp.MustCompile(`(?m)(Seq Scan|Scan.* using \w+_pkey) on (\w+).*\n(?:.*Cond: (.*)\n)?.*Filter: (.*)$`)
 	planned := 0

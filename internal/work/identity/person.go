@@ -137,6 +137,25 @@ func Workspaces(ctx context.Context, tx *db.Tx, email, before string, limit int)
 	return out, nil
 }
 
+// NewerWorkspaces returns the before of the page that ends where a page of Workspaces begins, and ""
+// where that is the first page, or this one is.
+func NewerWorkspaces(ctx context.Context, tx *db.Tx, email, before string, limit int) (string, error) {
+	if before == "" {
+		return "", nil
+	}
+	if email != "" {
+		var err error
+		if email, err = address(email); err != nil {
+			return "", err
+		}
+	}
+	found, err := db.OrEmpty(tx.WorkspacesNewer(ctx, query.WorkspacesNewerParams{Before: before, Email: email, Max: int64(limit)}))
+	if err != nil {
+		return "", fmt.Errorf("find the page of newer workspaces: %w", err)
+	}
+	return found, nil
+}
+
 // WorkspaceOf reads a workspace and the addresses of its people. Error:
 // workspace_not_found.
 func WorkspaceOf(ctx context.Context, tx *db.Tx, workspaceID string) (query.Workspace, []string, error) {

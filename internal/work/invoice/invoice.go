@@ -246,6 +246,28 @@ func Related(ctx context.Context, tx *db.Tx, number string) ([]Invoice, error) {
 	return all, nil
 }
 
+// Newer returns the before of the page that ends where a page of List begins, and "" where that is
+// the first page, or this one is. Error: as List's.
+func Newer(ctx context.Context, tx *db.Tx, workspaceID, before string, limit int) (string, error) {
+	if before == "" {
+		return "", nil
+	}
+	last, err := Get(ctx, tx, workspaceID, before)
+	if err != nil {
+		return "", err
+	}
+	var number string
+	if workspaceID == "" {
+		number, err = db.OrEmpty(tx.InvoicesOfAllNewer(ctx, query.InvoicesOfAllNewerParams{Before: last.serial, Max: int64(limit)}))
+	} else {
+		number, err = db.OrEmpty(tx.InvoicesNewer(ctx, query.InvoicesNewerParams{WorkspaceID: workspaceID, Before: last.serial, Max: int64(limit)}))
+	}
+	if err != nil {
+		return "", fmt.Errorf("find the page of newer invoices: %w", err)
+	}
+	return number, nil
+}
+
 func read(r query.Invoice) Invoice {
 	return Invoice{
 		Number: r.Number, Kind: Kind(r.Kind), WorkspaceID: r.WorkspaceID, TopUpID: r.TopUpID, Corrects: r.Corrects,

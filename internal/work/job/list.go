@@ -65,6 +65,34 @@ func (j *Jobs) List(ctx context.Context, r ListRequest) (page []Object, more boo
 	return page, more, err
 }
 
+// Newer returns the Before of the page that ends where the page of a request begins, and "" where
+// that is the first page, or this one is. Error: as List's.
+func (j *Jobs) Newer(ctx context.Context, r ListRequest) (before string, err error) {
+	wanted, err := r.found()
+	if err != nil || r.Before == "" {
+		return "", err
+	}
+	wanted.Max = int64(r.Limit)
+	err = j.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if before, err = db.OrEmpty(newerOf(ctx, tx, r.Filter, wanted)); err != nil {
+			return fmt.Errorf("find the page of newer jobs: %w", err)
+		}
+		return nil
+	})
+	return before, err
+}
+
+// newerOf reads the id after which the page of newer jobs begins; none where it is the first.
+func newerOf(ctx context.Context, tx *db.Tx, f Filter, w query.JobPageFoundParams) (string, error) {
+	switch {
+	case f != Filter{}:
+		return tx.JobPageFoundNewer(ctx, query.JobPageFoundNewerParams(w))
+	case w.Status != "":
+		return tx.JobPageOfNewer(ctx, query.JobPageOfNewerParams{WorkspaceID: w.WorkspaceID, Status: w.Status, Before: w.Before, Max: w.Max})
+	}
+	return tx.JobPageNewer(ctx, query.JobPageNewerParams{WorkspaceID: w.WorkspaceID, Before: w.Before, Max: w.Max})
+}
+
 // pageOf reads the ids of a page, and one more.
 func pageOf(ctx context.Context, tx *db.Tx, f Filter, w query.JobPageFoundParams) ([]string, error) {
 	switch {
@@ -178,4 +206,17 @@ func ListAll(ctx context.Context, tx *db.Tx, r ListRequest) ([]Summary, error) {
 		})
 	}
 	return out, nil
+}
+
+// NewerOfAll returns the Before of the page that ends where a page of ListAll begins, and "" where
+// that is the first page, or this one is.
+func NewerOfAll(ctx context.Context, tx *db.Tx, r ListRequest) (string, error) {
+	if r.Before == "" {
+		return "", nil
+	}
+	found, err := db.OrEmpty(tx.JobsOfAllNewer(ctx, query.JobsOfAllNewerParams{WorkspaceID: r.WorkspaceID, Status: string(r.Status), Before: r.Before, Max: int64(r.Limit)}))
+	if err != nil {
+		return "", fmt.Errorf("find the page of newer jobs: %w", err)
+	}
+	return found, nil
 }

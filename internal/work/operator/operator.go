@@ -124,6 +124,19 @@ func Acts(ctx context.Context, tx *db.Tx, before string, limit int) ([]Done, err
 	return all, nil
 }
 
+// NewerActs returns the before of the page that ends where a page of Acts begins, and "" where that
+// is the first page, or this one is.
+func NewerActs(ctx context.Context, tx *db.Tx, before string, limit int) (string, error) {
+	if before == "" {
+		return "", nil
+	}
+	found, err := db.OrEmpty(tx.ActsNewer(ctx, query.ActsNewerParams{Before: before, Max: int64(limit)}))
+	if err != nil {
+		return "", fmt.Errorf("find the page of newer acts: %w", err)
+	}
+	return found, nil
+}
+
 // Erase empties the words that were said of a workspace, and the addresses of those of its people
 // who are in no other one. It comes before the people are erased.
 func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {

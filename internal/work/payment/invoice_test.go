@@ -99,6 +99,26 @@ func TestNumbersOfInvoicesHaveNoGapsHoweverManyPayAtOnce(t *testing.T) {
 	})
 }
 
+// Each page of a workspace's invoices knows where the page before it begins.
+func TestAListOfInvoicesLeadsBackToThePageBefore(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		for range 5 {
+			w.pay()
+		}
+		all := w.invoices(w.workspace) // the oldest first; a page of two ends with the fourth, the next with the second
+		for before, want := range map[string]string{"": "", all[3].Number: "", all[1].Number: all[3].Number} {
+			w.must(w.DB.Read(w.Context(), func(tx *db.Tx) error {
+				got, err := invoice.Newer(w.Context(), tx, w.workspace, before, 2)
+				if got != want {
+					t.Errorf("the page before the one after %q begins after %q, want %q", before, got, want)
+				}
+				return err
+			}))
+		}
+	})
+}
+
 // first names a top-up that exists.
 func (w *world) first(tx *db.Tx) string {
 	page, err := tx.TopUpAfter(w.Context(), "")

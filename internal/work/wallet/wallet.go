@@ -368,6 +368,19 @@ func Entries(ctx context.Context, tx *db.Tx, workspaceID, before string, limit i
 	return out, err
 }
 
+// Newer returns the before of the page that ends where a page of Entries begins, and "" where that
+// is the first page, or this one is.
+func Newer(ctx context.Context, tx *db.Tx, workspaceID, before string, limit int) (string, error) {
+	if before == "" {
+		return "", nil
+	}
+	found, err := db.OrEmpty(tx.LedgerNewer(ctx, query.LedgerNewerParams{WorkspaceID: workspaceID, Before: before, Max: int64(limit)}))
+	if err != nil {
+		return "", fmt.Errorf("find the page of newer entries: %w", err)
+	}
+	return found, nil
+}
+
 // Transactions lists a workspace's entries, newest first, after the entry before; ""
 // starts at the newest. limit is 1 or more. Ids grow with time, so a page never repeats
 // an entry of the previous one, even if entries are added meanwhile.

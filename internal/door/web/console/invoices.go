@@ -23,9 +23,8 @@ type invoicesView struct {
 	// Buyer is what the workspace wants on them, or what was typed and refused.
 	Buyer    invoice.Party
 	Invoices []invoice.Invoice
-	// Older is the address of the invoices before, and Newest leads back; "" where there are
-	// none.
-	Older, Newest string
+	// Around leads to the newer and the older invoices.
+	Around page.Pager
 	// Problem is why the last form was refused; nil when none was.
 	Problem *fault.Wire
 	// Notice confirms the last action; "" shows none.
@@ -40,23 +39,24 @@ func (s *Site) invoices(r *http.Request, who identity.Principal) (page.Page, err
 func (s *Site) invoicesPage(r *http.Request, who identity.Principal, v invoicesView) (page.Page, error) {
 	asked := r.URL.Query()
 	var found []invoice.Invoice
+	around := page.Around{Before: asked.Get("before")}
 	err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
 		if v.Problem == nil {
 			if v.Buyer, err = invoice.Billing(r.Context(), tx, who.WorkspaceID); err != nil {
 				return err
 			}
 		}
-		found, err = invoice.List(r.Context(), tx, who.WorkspaceID, asked.Get("before"), invoicesOnPage+1)
+		if found, err = invoice.List(r.Context(), tx, who.WorkspaceID, around.Before, invoicesOnPage+1); err != nil {
+			return err
+		}
+		around.Newer, err = invoice.Newer(r.Context(), tx, who.WorkspaceID, around.Before, invoicesOnPage)
 		return err
 	})
 	if len(found) > invoicesOnPage {
 		found = found[:invoicesOnPage]
-		v.Older = invoicesPath + "?before=" + found[invoicesOnPage-1].Number
+		around.Last = found[invoicesOnPage-1].Number
 	}
-	v.Invoices = found
-	if asked.Has("before") {
-		v.Newest = invoicesPath
-	}
+	v.Invoices, v.Around = found, page.PagerOf("invoices", invoicesPath, nil, around)
 	if asked.Get("did") == "billing" {
 		v.Notice = "Saved. It is on your invoices from now on."
 	}

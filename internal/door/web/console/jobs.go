@@ -24,14 +24,12 @@ type jobsView struct {
 	Tabs []page.Tab
 	// Problem is why the filter cannot be read; nil when it can.
 	Problem *fault.Wire
-	// Next is the address of the older jobs; "" where there are none.
-	Next string
+	// Around leads to the newer and the older jobs.
+	Around page.Pager
 	// Needed are jobs that wait for the person, or failed lately: they come first.
 	Needed []jobRow
 	// Quotes are prices that nobody has accepted yet.
 	Quotes []unstartedQuote
-	// Newest leads back from older jobs; "" on the first page.
-	Newest string
 	// Begun says that the workspace has had a job: otherwise the page shows the
 	// first steps.
 	Begun bool
@@ -158,7 +156,8 @@ func (s *Site) jobList(r *http.Request, who identity.Principal) (jobsView, error
 	before := r.URL.Query().Get("before")
 	v := jobsView{jobsFilter: readFilter(r.URL.Query())}
 	v.Tabs = v.tabs()
-	all, more, err := s.Jobs.List(r.Context(), v.request(who.WorkspaceID, before))
+	wanted := v.request(who.WorkspaceID, before)
+	all, more, err := s.Jobs.List(r.Context(), wanted)
 	if v.Problem = unreadable(err); v.Problem != nil {
 		return v, nil
 	}
@@ -168,12 +167,16 @@ func (s *Site) jobList(r *http.Request, who identity.Principal) (jobsView, error
 	for _, o := range all {
 		v.Jobs = append(v.Jobs, rowOf(who, o))
 	}
+	around := page.Around{Before: before}
 	if more {
-		v.Next = v.path("before", all[len(all)-1].JobID)
+		around.Last = all[len(all)-1].JobID
 	}
+	if around.Newer, err = s.Jobs.Newer(r.Context(), wanted); err != nil {
+		return v, err
+	}
+	v.Around = page.PagerOf("jobs", page.ConsolePath, v.values(), around)
 	live := v.values()
 	if before != "" {
-		v.Newest = v.path()
 		live.Set("before", before)
 	}
 	v.Live = page.ConsolePath + "/live?" + live.Encode()

@@ -50,13 +50,9 @@ func (f jobsFilter) values() url.Values {
 	return at
 }
 
-// path is the address of the list with the filter and more parameters.
-func (f jobsFilter) path(more ...string) string {
-	at := f.values()
-	for i := 0; i+1 < len(more); i += 2 {
-		at.Set(more[i], more[i+1])
-	}
-	return strings.TrimSuffix(page.ConsolePath+"?"+at.Encode(), "?")
+// path is the address of the list with the filter.
+func (f jobsFilter) path() string {
+	return strings.TrimSuffix(page.ConsolePath+"?"+f.values().Encode(), "?")
 }
 
 // Query is the filter as an address has it after its question mark.

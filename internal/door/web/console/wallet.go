@@ -49,9 +49,8 @@ type walletView struct {
 	// Amount is what was typed and refused, and Problem says why.
 	Amount  string
 	Problem *fault.Wire
-	// Older is the address of the entries before, and Newest leads back; "" where there are
-	// none.
-	Older, Newest string
+	// Around leads to the newer and the older entries.
+	Around page.Pager
 	// Notice confirms the last action; "" shows none.
 	Notice string
 }
@@ -114,13 +113,6 @@ func (s *Site) walletPage(r *http.Request, who identity.Principal, v walletView)
 	if err != nil {
 		return page.Page{}, err
 	}
-	if len(v.Entries) > entriesOnPage {
-		v.Entries = v.Entries[:entriesOnPage]
-		v.Older = walletPath + "?before=" + v.Entries[entriesOnPage-1].ID
-	}
-	if asked.Has("before") {
-		v.Newest = walletPath
-	}
 	if asked.Get("did") == "alert" {
 		v.Notice = "Saved. You are not notified of a low balance."
 		if v.Below != "" {
@@ -141,8 +133,7 @@ func (s *Site) walletPage(r *http.Request, who identity.Principal, v walletView)
 	return page.Page{Template: "wallet", Title: "Wallet", Section: page.WalletSection, Content: v}, nil
 }
 
-// read reads a workspace's money into the view, with the entries of the page that the query
-// names, and one more where there are older ones.
+// read reads a workspace's money into the view, with the entries of the page that the query names.
 func (v *walletView) read(ctx context.Context, tx *db.Tx, workspaceID string, asked url.Values) (err error) {
 	if v.Balance, err = wallet.Get(ctx, tx, workspaceID); err != nil {
 		return err
@@ -181,10 +172,30 @@ func (v *walletView) read(ctx context.Context, tx *db.Tx, workspaceID string, as
 	if v.Spend, err = readSpend(ctx, tx, workspaceID, asked.Get("month")); err != nil {
 		return err
 	}
-	found, err := wallet.Entries(ctx, tx, workspaceID, asked.Get("before"), entriesOnPage+1)
-	if err == nil {
-		v.Entries, err = named(ctx, tx, workspaceID, found)
+	return v.readEntries(ctx, tx, workspaceID, asked)
+}
+
+// readEntries reads the page of the ledger that a query names. The pages around it show the same
+// month of the spend.
+func (v *walletView) readEntries(ctx context.Context, tx *db.Tx, workspaceID string, asked url.Values) error {
+	around := page.Around{Before: asked.Get("before")}
+	found, err := wallet.Entries(ctx, tx, workspaceID, around.Before, entriesOnPage+1)
+	if err != nil {
+		return err
 	}
+	if len(found) > entriesOnPage {
+		found = found[:entriesOnPage]
+		around.Last = found[entriesOnPage-1].ID
+	}
+	if around.Newer, err = wallet.Newer(ctx, tx, workspaceID, around.Before, entriesOnPage); err != nil {
+		return err
+	}
+	filter := url.Values{}
+	if asked.Get("month") != "" {
+		filter.Set("month", page.CutQuery(asked.Get("month")))
+	}
+	v.Around = page.PagerOf("entries", walletPath, filter, around)
+	v.Entries, err = named(ctx, tx, workspaceID, found)
 	return err
 }
 

@@ -88,8 +88,8 @@ type adminJobsView struct {
 	Jobs   []job.Summary
 	States []page.Tab
 	// Find is what the field has: a job or a workspace.
-	Find string
-	Next string
+	Find   string
+	Around page.Pager
 }
 
 // adminJobs lists the jobs of all workspaces, or of the one that is searched for. The id of
@@ -102,28 +102,40 @@ func (s *Site) adminJobs(r *http.Request, _ identity.Principal) (page.Page, erro
 	}
 	status := ""
 	for _, state := range []string{"", string(job.AwaitingSubmit), string(job.Queued), string(job.Rendering), string(job.Packaging), string(job.Completed), string(job.Failed), string(job.Cancelled)} {
-		at := url.Values{}
-		if state != "" {
-			at.Set("status", state)
-		}
-		if v.Find != "" {
-			at.Set("q", v.Find)
-		}
+		at := filterOf("q", v.Find, "status", state)
 		here := state == q.Get("status")
 		if here {
 			status = state
 		}
 		v.States = append(v.States, page.Tab{Name: cmp.Or(page.StateText(job.Status(state)), "all"), Path: strings.TrimSuffix(adminJobsPath+"?"+at.Encode(), "?"), Here: here})
 	}
+	around := page.Around{Before: q.Get("before")}
 	err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
-		v.Jobs, err = job.ListAll(r.Context(), tx, job.ListRequest{WorkspaceID: v.Find, Status: job.Status(status), Before: q.Get("before"), Limit: adminRows})
+		wanted := job.ListRequest{WorkspaceID: v.Find, Status: job.Status(status), Before: around.Before, Limit: adminRows}
+		if around.Newer, err = job.NewerOfAll(r.Context(), tx, wanted); err != nil {
+			return err
+		}
+		wanted.Limit++ // one more than is shown, to learn whether older ones follow
+		v.Jobs, err = job.ListAll(r.Context(), tx, wanted)
 		return err
 	})
-	if len(v.Jobs) == adminRows {
-		q.Set("before", v.Jobs[adminRows-1].JobID)
-		v.Next = adminJobsPath + "?" + q.Encode()
+	if len(v.Jobs) > adminRows {
+		v.Jobs = v.Jobs[:adminRows]
+		around.Last = v.Jobs[adminRows-1].JobID
 	}
+	v.Around = page.PagerOf("jobs", adminJobsPath, filterOf("q", v.Find, "status", status), around)
 	return page.Page{Template: "admin_jobs", Title: "All jobs", Content: v, Reload: 30}, err
+}
+
+// filterOf are names and values of an address, without those that are "".
+func filterOf(pairs ...string) url.Values {
+	q := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			q.Set(pairs[i], pairs[i+1])
+		}
+	}
+	return q
 }
 
 // adminJobView is the content of a job's page for operators.
@@ -184,7 +196,8 @@ func (s *Site) adminJob(r *http.Request, _ identity.Principal) (page.Page, error
 type workspacesView struct {
 	adminView
 	Workspaces []identity.WorkspaceView
-	Find, Next string
+	Find       string
+	Around     page.Pager
 	Problem    *fault.Wire
 }
 
@@ -196,18 +209,23 @@ func (s *Site) adminWorkspaces(r *http.Request, _ identity.Principal) (page.Page
 	if strings.HasPrefix(v.Find, "WSP-") {
 		return page.Page{Location: adminWorkspacesPath + "/" + url.PathEscape(v.Find)}, nil
 	}
-	p := page.Page{Template: "admin_workspaces", Title: "Workspaces"}
+	p, around := page.Page{Template: "admin_workspaces", Title: "Workspaces"}, page.Around{Before: q.Get("before")}
 	err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
-		v.Workspaces, err = identity.Workspaces(r.Context(), tx, v.Find, q.Get("before"), adminRows)
+		if v.Workspaces, err = identity.Workspaces(r.Context(), tx, v.Find, around.Before, adminRows+1); err != nil {
+			return err
+		}
+		around.Newer, err = identity.NewerWorkspaces(r.Context(), tx, v.Find, around.Before, adminRows)
 		return err
 	})
 	if fault.Is(err, fault.InvalidRequest) {
 		status, problem := page.Refused(err)
 		v.Problem, p.Status, err = problem, status, nil
 	}
-	if len(v.Workspaces) == adminRows {
-		v.Next = adminWorkspacesPath + "?before=" + url.QueryEscape(v.Workspaces[adminRows-1].WorkspaceID)
+	if len(v.Workspaces) > adminRows {
+		v.Workspaces = v.Workspaces[:adminRows]
+		around.Last = v.Workspaces[adminRows-1].WorkspaceID
 	}
+	v.Around = page.PagerOf("workspaces", adminWorkspacesPath, filterOf("q", v.Find), around)
 	p.Content = v
 	return p, err
 }
@@ -360,20 +378,25 @@ func (s *Site) createNodeKey(r *http.Request, who identity.Principal) (page.Page
 // actsView is the content of the record of acts.
 type actsView struct {
 	adminView
-	Acts []operator.Done
-	Next string
+	Acts   []operator.Done
+	Around page.Pager
 }
 
 // adminActs shows what operators did.
 func (s *Site) adminActs(r *http.Request, _ identity.Principal) (page.Page, error) {
-	v := actsView{adminView: viewOf(r, adminActsPath)}
+	v, around := actsView{adminView: viewOf(r, adminActsPath)}, page.Around{Before: r.URL.Query().Get("before")}
 	err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
-		v.Acts, err = operator.Acts(r.Context(), tx, r.URL.Query().Get("before"), adminRows)
+		if v.Acts, err = operator.Acts(r.Context(), tx, around.Before, adminRows+1); err != nil {
+			return err
+		}
+		around.Newer, err = operator.NewerActs(r.Context(), tx, around.Before, adminRows)
 		return err
 	})
-	if len(v.Acts) == adminRows {
-		v.Next = adminActsPath + "?before=" + url.QueryEscape(v.Acts[adminRows-1].ActID)
+	if len(v.Acts) > adminRows {
+		v.Acts = v.Acts[:adminRows]
+		around.Last = v.Acts[adminRows-1].ActID
 	}
+	v.Around = page.PagerOf("acts", adminActsPath, nil, around)
 	return page.Page{Template: "admin_acts", Title: "What operators did", Content: v}, err
 }
 

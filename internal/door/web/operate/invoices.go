@@ -20,7 +20,8 @@ type adminInvoicesView struct {
 	adminView
 	Invoices []invoice.Invoice
 	// Find is what the field has: a number, or the id of a workspace.
-	Find, Next string
+	Find   string
+	Around page.Pager
 }
 
 // adminInvoices lists the invoices and credit notes of all workspaces, or of one, the newest
@@ -28,27 +29,31 @@ type adminInvoicesView struct {
 func (s *Site) adminInvoices(r *http.Request, _ identity.Principal) (page.Page, error) {
 	ctx, q := r.Context(), r.URL.Query()
 	v := adminInvoicesView{adminView: viewOf(r, adminInvoicesPath), Find: strings.TrimSpace(page.CutQuery(q.Get("q")))}
-	ofWorkspace := strings.HasPrefix(v.Find, "WSP-")
+	workspaceID, filter := "", url.Values{}
+	if strings.HasPrefix(v.Find, "WSP-") {
+		workspaceID, filter = v.Find, url.Values{"q": {v.Find}}
+	}
+	around := page.Around{Before: q.Get("before")}
 	err := s.DB.Read(ctx, func(tx *db.Tx) (err error) {
-		switch {
-		case ofWorkspace:
-			v.Invoices, err = invoice.List(ctx, tx, v.Find, q.Get("before"), adminRows)
-		case v.Find != "":
+		if v.Find != workspaceID {
 			v.Invoices, err = invoice.Related(ctx, tx, strings.ToUpper(v.Find))
-		default:
-			v.Invoices, err = invoice.List(ctx, tx, "", q.Get("before"), adminRows)
+			return err
 		}
+		if v.Invoices, err = invoice.List(ctx, tx, workspaceID, around.Before, adminRows+1); err != nil {
+			return err
+		}
+		around.Newer, err = invoice.Newer(ctx, tx, workspaceID, around.Before, adminRows)
 		return err
 	})
 	if fault.Is(err, fault.InvoiceNotFound) { // the page says that there is none
 		err = nil
 	}
-	if len(v.Invoices) == adminRows && (ofWorkspace || v.Find == "") {
-		next := url.Values{"before": {v.Invoices[adminRows-1].Number}}
-		if ofWorkspace {
-			next.Set("q", v.Find)
+	if v.Find == workspaceID {
+		if len(v.Invoices) > adminRows {
+			v.Invoices = v.Invoices[:adminRows]
+			around.Last = v.Invoices[adminRows-1].Number
 		}
-		v.Next = adminInvoicesPath + "?" + next.Encode()
+		v.Around = page.PagerOf("invoices", adminInvoicesPath, filter, around)
 	}
 	return page.Page{Template: "admin_invoices", Title: "Invoices", Content: v}, err
 }

@@ -218,6 +218,15 @@ WHERE w.workspace_id < @before
 ORDER BY w.workspace_id DESC
 LIMIT CAST(@max AS bigint);
 
+-- name: WorkspacesNewer :one
+-- The id after which the page of newer workspaces begins that ends where a page begins; no row
+-- where that page is the first.
+SELECT w.workspace_id FROM workspace w
+WHERE w.workspace_id >= @before
+  AND (CAST(@email AS text) = '' OR EXISTS (SELECT 1 FROM member m JOIN person p ON p.person_id = m.person_id WHERE m.workspace_id = w.workspace_id AND p.email = CAST(@email AS text)))
+ORDER BY w.workspace_id
+LIMIT 1 OFFSET CAST(@max AS bigint);
+
 -- name: MembersOf :many
 -- The people of a workspace, the earliest first.
 SELECT m.person_id, p.email, p.workspace_id AS home, m.role, m.since, CAST(coalesce(b.email, '') AS text) AS added_by

@@ -52,6 +52,16 @@ SELECT * FROM invoice WHERE workspace_id = @workspace_id AND serial < @before OR
 -- name: InvoicesOfPayment :many
 SELECT * FROM invoice WHERE top_up_id = @top_up_id ORDER BY serial DESC;
 
+-- name: InvoicesNewer :one
+-- The invoice after which the page of newer ones begins that ends where a page begins; no row
+-- where that page is the first.
+SELECT number FROM invoice WHERE workspace_id = @workspace_id AND serial >= @before
+ORDER BY serial LIMIT 1 OFFSET CAST(@max AS bigint);
+
+-- name: InvoicesOfAllNewer :one
+-- InvoicesNewer over all workspaces.
+SELECT number FROM invoice WHERE serial >= @before ORDER BY serial LIMIT 1 OFFSET CAST(@max AS bigint);
+
 -- name: InvoicesOfAll :many
 SELECT * FROM invoice WHERE serial < @before ORDER BY serial DESC LIMIT CAST(@max AS bigint);
 

@@ -134,6 +134,24 @@ WHERE workspace_id = @workspace_id AND job_id < @before AND (CAST(@status AS tex
     AND search LIKE CAST(@word_3 AS text) ESCAPE '\' AND search LIKE CAST(@word_4 AS text) ESCAPE '\') OR job_id LIKE CAST(@named AS text) ESCAPE '\')
 ORDER BY job_id DESC LIMIT CAST(@max AS bigint);
 
+-- name: JobPageNewer :one
+-- The id after which the page of newer jobs begins that ends where a page begins; no row where
+-- that page is the first. The next two are those of JobPageOf and JobPageFound.
+SELECT job_id FROM job WHERE workspace_id = @workspace_id AND job_id >= @before
+ORDER BY job_id LIMIT 1 OFFSET CAST(@max AS bigint);
+
+-- name: JobPageOfNewer :one
+SELECT job_id FROM job WHERE workspace_id = @workspace_id AND status = @status AND job_id >= @before
+ORDER BY job_id LIMIT 1 OFFSET CAST(@max AS bigint);
+
+-- name: JobPageFoundNewer :one
+SELECT job_id FROM job
+WHERE workspace_id = @workspace_id AND job_id >= @before AND (CAST(@status AS text) = '' OR status = CAST(@status AS text))
+  AND created_at + 0 >= @since AND created_at + 0 < @until AND ',' || tags || ',' LIKE CAST(@tag AS text) ESCAPE '\'
+  AND ((search LIKE CAST(@word_1 AS text) ESCAPE '\' AND search LIKE CAST(@word_2 AS text) ESCAPE '\'
+    AND search LIKE CAST(@word_3 AS text) ESCAPE '\' AND search LIKE CAST(@word_4 AS text) ESCAPE '\') OR job_id LIKE CAST(@named AS text) ESCAPE '\')
+ORDER BY job_id LIMIT 1 OFFSET CAST(@max AS bigint);
+
 -- name: JobPauses :one
 UPDATE job SET pauses = @pauses WHERE job_id = @job_id RETURNING *;
 
@@ -298,6 +316,13 @@ WHERE job_id < @before AND (CAST(@workspace_id AS text) = '' OR workspace_id = C
   AND (CAST(@status AS text) = '' OR status = CAST(@status AS text))
 ORDER BY job_id DESC
 LIMIT CAST(@max AS bigint);
+
+-- name: JobsOfAllNewer :one
+-- The id after which the page of newer jobs begins; see JobPageNewer.
+SELECT job_id FROM job
+WHERE job_id >= @before AND (CAST(@workspace_id AS text) = '' OR workspace_id = CAST(@workspace_id AS text))
+  AND (CAST(@status AS text) = '' OR status = CAST(@status AS text))
+ORDER BY job_id LIMIT 1 OFFSET CAST(@max AS bigint);
 
 -- name: JobStates :many
 -- How many jobs of a workspace are in each state.

@@ -5,6 +5,11 @@ VALUES (@act_id, @acted_at, @actor, @way, @what, @workspace_id, @reason, @row_su
 -- name: Acts :many
 SELECT * FROM operator_act WHERE act_id < @before ORDER BY act_id DESC LIMIT CAST(@max AS bigint);
 
+-- name: ActsNewer :one
+-- The id after which the page of newer acts begins that ends where a page begins; no row where
+-- that page is the first.
+SELECT act_id FROM operator_act WHERE act_id >= @before ORDER BY act_id LIMIT 1 OFFSET CAST(@max AS bigint);
+
 -- name: ActsErase :many
 -- Removes the words that were said about an erased workspace.
 UPDATE operator_act SET reason = '' WHERE workspace_id = @workspace_id AND reason <> '' RETURNING *;

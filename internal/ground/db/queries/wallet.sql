@@ -31,6 +31,12 @@ WHERE workspace_id = @workspace_id AND transaction_id < @before
 ORDER BY transaction_id DESC
 LIMIT CAST(@max AS bigint);
 
+-- name: LedgerNewer :one
+-- The id after which the page of newer entries begins that ends where a page begins; no row
+-- where that page is the first.
+SELECT transaction_id FROM ledger_transaction WHERE workspace_id = @workspace_id AND transaction_id >= @before
+ORDER BY transaction_id LIMIT 1 OFFSET CAST(@max AS bigint);
+
 -- name: LedgerEffectSince :one
 -- By how much the entries from one on have changed what is available.
 SELECT CAST(coalesce(sum(CASE WHEN kind IN ('capture', 'top_up_refund', 'chargeback') THEN 0

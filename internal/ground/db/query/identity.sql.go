@@ -2565,6 +2565,29 @@ func (q *Queries) Workspaces(ctx context.Context, arg WorkspacesParams) ([]Works
 	return items, nil
 }
 
+const workspacesNewer = `-- name: WorkspacesNewer :one
+SELECT w.workspace_id FROM workspace w
+WHERE w.workspace_id >= $1
+  AND (CAST($2 AS text) = '' OR EXISTS (SELECT 1 FROM member m JOIN person p ON p.person_id = m.person_id WHERE m.workspace_id = w.workspace_id AND p.email = CAST($2 AS text)))
+ORDER BY w.workspace_id
+LIMIT 1 OFFSET CAST($3 AS bigint)
+`
+
+type WorkspacesNewerParams struct {
+	Before string
+	Email  string
+	Max    int64
+}
+
+// The id after which the page of newer workspaces begins that ends where a page begins; no row
+// where that page is the first.
+func (q *Queries) WorkspacesNewer(ctx context.Context, arg WorkspacesNewerParams) (string, error) {
+	row := q.db.QueryRowContext(ctx, workspacesNewer, arg.Before, arg.Email, arg.Max)
+	var workspace_id string
+	err := row.Scan(&workspace_id)
+	return workspace_id, err
+}
+
 const workspacesOf = `-- name: WorkspacesOf :many
 SELECT m.workspace_id, w.name, m.role FROM member m JOIN workspace w ON w.workspace_id = m.workspace_id
 WHERE m.person_id = $1 ORDER BY w.name, m.workspace_id

@@ -458,6 +458,26 @@ func (q *Queries) InvoiceSerialTake(ctx context.Context, arg InvoiceSerialTakePa
 	return i, err
 }
 
+const invoicesNewer = `-- name: InvoicesNewer :one
+SELECT number FROM invoice WHERE workspace_id = $1 AND serial >= $2
+ORDER BY serial LIMIT 1 OFFSET CAST($3 AS bigint)
+`
+
+type InvoicesNewerParams struct {
+	WorkspaceID string
+	Before      int64
+	Max         int64
+}
+
+// The invoice after which the page of newer ones begins that ends where a page begins; no row
+// where that page is the first.
+func (q *Queries) InvoicesNewer(ctx context.Context, arg InvoicesNewerParams) (string, error) {
+	row := q.db.QueryRowContext(ctx, invoicesNewer, arg.WorkspaceID, arg.Before, arg.Max)
+	var number string
+	err := row.Scan(&number)
+	return number, err
+}
+
 const invoicesOfAll = `-- name: InvoicesOfAll :many
 SELECT serial, number, kind, workspace_id, top_up_id, reference, corrects, credit_cents, net_cents, tax_cents, total_cents, tax_basis_points, seller_name, seller_address, seller_tax_id, buyer_name, buyer_address, buyer_tax_id, note, issued_at, row_sum FROM invoice WHERE serial < $1 ORDER BY serial DESC LIMIT CAST($2 AS bigint)
 `
@@ -510,6 +530,23 @@ func (q *Queries) InvoicesOfAll(ctx context.Context, arg InvoicesOfAllParams) ([
 		return nil, err
 	}
 	return items, nil
+}
+
+const invoicesOfAllNewer = `-- name: InvoicesOfAllNewer :one
+SELECT number FROM invoice WHERE serial >= $1 ORDER BY serial LIMIT 1 OFFSET CAST($2 AS bigint)
+`
+
+type InvoicesOfAllNewerParams struct {
+	Before int64
+	Max    int64
+}
+
+// InvoicesNewer over all workspaces.
+func (q *Queries) InvoicesOfAllNewer(ctx context.Context, arg InvoicesOfAllNewerParams) (string, error) {
+	row := q.db.QueryRowContext(ctx, invoicesOfAllNewer, arg.Before, arg.Max)
+	var number string
+	err := row.Scan(&number)
+	return number, err
 }
 
 const invoicesOfPayment = `-- name: InvoicesOfPayment :many

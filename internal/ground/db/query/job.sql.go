@@ -1666,6 +1666,70 @@ func (q *Queries) JobPageFound(ctx context.Context, arg JobPageFoundParams) ([]s
 	return items, nil
 }
 
+const jobPageFoundNewer = `-- name: JobPageFoundNewer :one
+SELECT job_id FROM job
+WHERE workspace_id = $1 AND job_id >= $2 AND (CAST($3 AS text) = '' OR status = CAST($3 AS text))
+  AND created_at + 0 >= $4 AND created_at + 0 < $5 AND ',' || tags || ',' LIKE CAST($6 AS text) ESCAPE '\'
+  AND ((search LIKE CAST($7 AS text) ESCAPE '\' AND search LIKE CAST($8 AS text) ESCAPE '\'
+    AND search LIKE CAST($9 AS text) ESCAPE '\' AND search LIKE CAST($10 AS text) ESCAPE '\') OR job_id LIKE CAST($11 AS text) ESCAPE '\')
+ORDER BY job_id LIMIT 1 OFFSET CAST($12 AS bigint)
+`
+
+type JobPageFoundNewerParams struct {
+	WorkspaceID string
+	Before      string
+	Status      string
+	Since       int64
+	Until       int64
+	Tag         string
+	Word1       string
+	Word2       string
+	Word3       string
+	Word4       string
+	Named       string
+	Max         int64
+}
+
+func (q *Queries) JobPageFoundNewer(ctx context.Context, arg JobPageFoundNewerParams) (string, error) {
+	row := q.db.QueryRowContext(ctx, jobPageFoundNewer,
+		arg.WorkspaceID,
+		arg.Before,
+		arg.Status,
+		arg.Since,
+		arg.Until,
+		arg.Tag,
+		arg.Word1,
+		arg.Word2,
+		arg.Word3,
+		arg.Word4,
+		arg.Named,
+		arg.Max,
+	)
+	var job_id string
+	err := row.Scan(&job_id)
+	return job_id, err
+}
+
+const jobPageNewer = `-- name: JobPageNewer :one
+SELECT job_id FROM job WHERE workspace_id = $1 AND job_id >= $2
+ORDER BY job_id LIMIT 1 OFFSET CAST($3 AS bigint)
+`
+
+type JobPageNewerParams struct {
+	WorkspaceID string
+	Before      string
+	Max         int64
+}
+
+// The id after which the page of newer jobs begins that ends where a page begins; no row where
+// that page is the first. The next two are those of JobPageOf and JobPageFound.
+func (q *Queries) JobPageNewer(ctx context.Context, arg JobPageNewerParams) (string, error) {
+	row := q.db.QueryRowContext(ctx, jobPageNewer, arg.WorkspaceID, arg.Before, arg.Max)
+	var job_id string
+	err := row.Scan(&job_id)
+	return job_id, err
+}
+
 const jobPageOf = `-- name: JobPageOf :many
 SELECT job_id FROM job WHERE workspace_id = $1 AND status = $2 AND job_id < $3
 ORDER BY job_id DESC LIMIT CAST($4 AS bigint)
@@ -1705,6 +1769,30 @@ func (q *Queries) JobPageOf(ctx context.Context, arg JobPageOfParams) ([]string,
 		return nil, err
 	}
 	return items, nil
+}
+
+const jobPageOfNewer = `-- name: JobPageOfNewer :one
+SELECT job_id FROM job WHERE workspace_id = $1 AND status = $2 AND job_id >= $3
+ORDER BY job_id LIMIT 1 OFFSET CAST($4 AS bigint)
+`
+
+type JobPageOfNewerParams struct {
+	WorkspaceID string
+	Status      string
+	Before      string
+	Max         int64
+}
+
+func (q *Queries) JobPageOfNewer(ctx context.Context, arg JobPageOfNewerParams) (string, error) {
+	row := q.db.QueryRowContext(ctx, jobPageOfNewer,
+		arg.WorkspaceID,
+		arg.Status,
+		arg.Before,
+		arg.Max,
+	)
+	var job_id string
+	err := row.Scan(&job_id)
+	return job_id, err
 }
 
 const jobPauses = `-- name: JobPauses :one
@@ -2476,6 +2564,33 @@ func (q *Queries) JobsOfAll(ctx context.Context, arg JobsOfAllParams) ([]Job, er
 		return nil, err
 	}
 	return items, nil
+}
+
+const jobsOfAllNewer = `-- name: JobsOfAllNewer :one
+SELECT job_id FROM job
+WHERE job_id >= $1 AND (CAST($2 AS text) = '' OR workspace_id = CAST($2 AS text))
+  AND (CAST($3 AS text) = '' OR status = CAST($3 AS text))
+ORDER BY job_id LIMIT 1 OFFSET CAST($4 AS bigint)
+`
+
+type JobsOfAllNewerParams struct {
+	Before      string
+	WorkspaceID string
+	Status      string
+	Max         int64
+}
+
+// The id after which the page of newer jobs begins; see JobPageNewer.
+func (q *Queries) JobsOfAllNewer(ctx context.Context, arg JobsOfAllNewerParams) (string, error) {
+	row := q.db.QueryRowContext(ctx, jobsOfAllNewer,
+		arg.Before,
+		arg.WorkspaceID,
+		arg.Status,
+		arg.Max,
+	)
+	var job_id string
+	err := row.Scan(&job_id)
+	return job_id, err
 }
 
 const jobsTaking = `-- name: JobsTaking :one

@@ -158,6 +158,24 @@ func (q *Queries) ActsErase(ctx context.Context, workspaceID string) ([]Operator
 	return items, nil
 }
 
+const actsNewer = `-- name: ActsNewer :one
+SELECT act_id FROM operator_act WHERE act_id >= $1 ORDER BY act_id LIMIT 1 OFFSET CAST($2 AS bigint)
+`
+
+type ActsNewerParams struct {
+	Before string
+	Max    int64
+}
+
+// The id after which the page of newer acts begins that ends where a page begins; no row where
+// that page is the first.
+func (q *Queries) ActsNewer(ctx context.Context, arg ActsNewerParams) (string, error) {
+	row := q.db.QueryRowContext(ctx, actsNewer, arg.Before, arg.Max)
+	var act_id string
+	err := row.Scan(&act_id)
+	return act_id, err
+}
+
 const auditRunAdd = `-- name: AuditRunAdd :exec
 INSERT INTO audit_run (run_id, began_at, ended_at, breaches, found, row_sum) VALUES ($1, $2, $3, $4, $5, $6)
 `

@@ -346,6 +346,26 @@ func (q *Queries) LedgerLock(ctx context.Context, arg LedgerLockParams) (LedgerT
 	return i, err
 }
 
+const ledgerNewer = `-- name: LedgerNewer :one
+SELECT transaction_id FROM ledger_transaction WHERE workspace_id = $1 AND transaction_id >= $2
+ORDER BY transaction_id LIMIT 1 OFFSET CAST($3 AS bigint)
+`
+
+type LedgerNewerParams struct {
+	WorkspaceID string
+	Before      string
+	Max         int64
+}
+
+// The id after which the page of newer entries begins that ends where a page begins; no row
+// where that page is the first.
+func (q *Queries) LedgerNewer(ctx context.Context, arg LedgerNewerParams) (string, error) {
+	row := q.db.QueryRowContext(ctx, ledgerNewer, arg.WorkspaceID, arg.Before, arg.Max)
+	var transaction_id string
+	err := row.Scan(&transaction_id)
+	return transaction_id, err
+}
+
 const ledgerOfWorkspace = `-- name: LedgerOfWorkspace :many
 SELECT transaction_id, kind, reference, workspace_id, job_id, amount_cents, created_at, row_sum FROM ledger_transaction
 WHERE workspace_id = $1 AND transaction_id < $2
