@@ -198,7 +198,7 @@ var adminVerbs = []verb{
 	}},
 	{words: "admin operator-key list", lines: []line{{with: ownStore}, {exit: 2, with: noStore}}},
 	{words: "admin operator-key revoke", lines: []line{
-		{args: "{KEY}", with: ownStore, types: asked}, {args: "key_none --yes", exit: 1, with: ownStore}, {args: "key_none --yes", exit: 2, with: noStore},
+		{args: "{OPERATOR_KEY}", with: ownStore, types: asked}, {args: "{KEY} --yes", exit: 1, with: ownStore}, {args: "key_none --yes", exit: 1, with: ownStore}, {args: "key_none --yes", exit: 2, with: noStore},
 	}},
 	{words: "admin key revoke", lines: []line{
 		{args: "{KEY}", with: ownStore, types: asked},

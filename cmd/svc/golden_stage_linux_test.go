@@ -127,6 +127,11 @@ func (s *stage) operatorsThings() {
 		if _, err := identity.CreateAgentKey(ctx, tx, s.main.ID, identity.AgentTerms{Name: "nightly", SpendLimitCents: &limit}); err != nil {
 			return err
 		}
+		dashboard, err := identity.CreateOperatorKey(ctx, tx, "dashboard", identity.OperatorReads, 0)
+		if err != nil {
+			return err
+		}
+		s.names["OPERATOR_KEY"] = dashboard.KeyID
 		return identity.Revoke(ctx, tx, revoked.KeyID)
 	})
 }

@@ -83,14 +83,13 @@ type keyRevoke struct {
 }
 
 // Run ends a key: the next request with it is refused. svc admin operator-key revoke ends only
-// operator keys of a store; the API, which --server asks, knows one route for keys of any kind.
-// Error: key_not_found when there is no active key of this id, as after a first call.
+// operator keys. Error: key_not_found when there is no active key of this id, as after a first call.
 func (c *keyRevoke) Run(k *kong.Context) error {
-	act := operator.RevokeKey(c.KeyID)
+	path, act := "/keys", operator.RevokeKey(c.KeyID)
 	if strings.HasPrefix(k.Command(), "admin operator-key ") {
-		act = operator.RevokeOperatorKey(c.KeyID)
+		path, act = "/operator-keys", operator.RevokeOperatorKey(c.KeyID)
 	}
-	err := c.act(call{method: http.MethodDelete, path: "/keys" + part(c.KeyID)}, nil, to(act), nil)
+	err := c.act(call{method: http.MethodDelete, path: path + part(c.KeyID)}, nil, to(act), nil)
 	if err != nil {
 		return err
 	}

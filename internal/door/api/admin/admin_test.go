@@ -287,6 +287,9 @@ func TestOperatorKeysAreBoundedAndSayTheirLastUse(t *testing.T) {
 		if err := b.App.DB.Write(b.Context(), func(tx *db.Tx) error { return identity.RevokeOperatorKey(b.Context(), tx, node.KeyID) }); !fault.Is(err, fault.KeyNotFound) {
 			b.Errorf("a worker's key is revoked as an operator's: %v", err)
 		}
+		if a := b.call("DELETE", "/admin/v1/operator-keys/"+node.KeyID, b.writer.Secret, ""); a.status != 404 {
+			b.Errorf("a worker's key is revoked as an operator's: %d %s", a.status, a.text)
+		}
 		create := func(scope identity.OperatorScope, name string) error {
 			return b.App.DB.Write(b.Context(), func(tx *db.Tx) error {
 				_, err := identity.CreateOperatorKey(b.Context(), tx, name, scope, 0)

@@ -69,14 +69,19 @@ func (s *Server) keys() []route {
 				}
 				return operator.CreateKey(ctx, tx, in.Workspace, in.Body.Kind, in.Body.Name, in.Body.SpendLimitCents, made)
 			}, func(in *workspaceKeyInput) string { return in.Body.Kind }),
-		acts(s, route{id: "revokeKey", method: http.MethodDelete, path: "/admin/v1/keys/{key_id}", summary: "Revoke a key of any kind at once", codes: []fault.Code{fault.KeyNotFound}}, operator.KeyRevoked{KeyID: sample.KeyID, Revoked: true},
-			func(_ context.Context, _ *db.Tx, in *keyInput) (operator.Act, error) {
-				return operator.RevokeKey(in.Key), nil
-			},
-			func(_ context.Context, _ *db.Tx, in *keyInput) (operator.KeyRevoked, error) {
-				return operator.KeyRevoked{KeyID: in.Key, Revoked: !in.DryRun}, nil
-			}),
+		revokes(s, route{id: "revokeKey", path: "/admin/v1/keys/{key_id}", summary: "Revoke a key of any kind at once"}, operator.RevokeKey),
+		revokes(s, route{id: "revokeOperatorKey", path: "/admin/v1/operator-keys/{key_id}", summary: "Revoke a key of this API at once, and no other"}, operator.RevokeOperatorKey),
 	}
+}
+
+// revokes is a route that ends a key.
+func revokes(s *Server, r route, propose func(keyID string) operator.Act) route {
+	r.method, r.codes = http.MethodDelete, []fault.Code{fault.KeyNotFound}
+	return acts(s, r, operator.KeyRevoked{KeyID: sample.KeyID, Revoked: true},
+		func(_ context.Context, _ *db.Tx, in *keyInput) (operator.Act, error) { return propose(in.Key), nil },
+		func(_ context.Context, _ *db.Tx, in *keyInput) (operator.KeyRevoked, error) {
+			return operator.KeyRevoked{KeyID: in.Key, Revoked: !in.DryRun}, nil
+		})
 }
 
 // makes is a route that makes a key. The secret is only in the answer of the request that made
