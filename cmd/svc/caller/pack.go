@@ -20,7 +20,6 @@ import (
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/atomicfile"
 	"svc.example/internal/ground/contract"
-	"svc.example/internal/render/scenefiles"
 )
 
 // Pack writes a .blend and the files that its scene needs into one archive, without a
@@ -29,6 +28,7 @@ type Pack struct {
 	File         string `arg:"" type:"existingfile" help:"The .blend file."`
 	Out          string `short:"o" env:"-" type:"path" placeholder:"FILE" help:"Archive to write. Default: named after the .blend, in the current folder. Existing files are never replaced."`
 	ProjectRoot  string `env:"SVC_PROJECT_ROOT" type:"existingdir" placeholder:"DIR" help:"Folder that contains the scene's files. Nothing outside it is read. Default: the folder of the .blend."`
+	OCIO         string `name:"ocio" env:"SVC_OCIO" placeholder:"PATH" help:"OpenColorIO configuration to pack with its LUTs. none packs none. Default: the configuration that the variable OCIO names."`
 	AllowMissing bool   `env:"SVC_ALLOW_MISSING" help:"Write the archive even if files that the scene uses are missing."`
 	JSON         bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object; everything else goes to standard error."`
 }
@@ -57,14 +57,15 @@ func (c *Pack) Run(app *kong.Context) (err error) {
 		stop()
 	}()
 	context.AfterFunc(ctx, stop)
-	s := &scene{path: c.File}
-	if s.disk, err = scenefiles.OpenDisk(c.File, c.ProjectRoot); err != nil {
+	flags := FileFlags{OCIO: c.OCIO}
+	s := &scene{path: c.File, config: configOf(flags)}
+	if err := s.config.check(flags); err != nil {
 		return err
 	}
-	defer s.close()
-	if s.found, err = s.disk.Find(ctx, scenefiles.Options{}); err != nil {
+	if err := s.find(ctx, c.ProjectRoot); err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
+	defer s.close()
 	human := app.Stdout
 	if c.JSON {
 		human = app.Stderr
@@ -75,6 +76,7 @@ func (c *Pack) Run(app *kong.Context) (err error) {
 	}
 	all := sentOf(s.found, main.Size())
 	table := terminal.NewTable(human)
+	s.config.say(table.Rowf)
 	printFiles(table.Rowf, s.found)
 	if err := table.Flush(); err != nil {
 		return err
@@ -94,7 +96,8 @@ func (c *Pack) Run(app *kong.Context) (err error) {
 			sent
 			Archive      string `json:"archive"` // path; "" where none was written
 			ArchiveBytes int64  `json:"archive_bytes"`
-		}{sent: all, ArchiveBytes: size}
+			OCIO         string `json:"ocio"` // path in the archive, for the setting ocio; "" without a configuration
+		}{sent: all, ArchiveBytes: size, OCIO: s.chosen.OCIO}
 		if err == nil {
 			object.Archive = out
 		}
@@ -104,6 +107,9 @@ func (c *Pack) Run(app *kong.Context) (err error) {
 		return err
 	}
 	terminal.Printf(human, "%s, %s: %s, %s unpacked", near(out), terminal.InBytes.Text(size), terminal.CountOf(len(all.Files), "file"), terminal.InBytes.Text(all.SizeBytes))
+	if s.chosen.OCIO != "" {
+		terminal.Printf(human, "to render it in these colours, give the setting ocio: %s", s.chosen.OCIO)
+	}
 	if size > contract.MaxUploadBytes {
 		terminal.Printf(human, "a service takes archives of at most %s; svc render sends the same files in parts", terminal.InBytes.Text(contract.MaxUploadBytes))
 	}
