@@ -135,7 +135,8 @@ func outputsOf(meta farmapi.FrameResult) (all []frames.Output) {
 // checkOutputs refuses outputs that exceed their bounds, that have unsafe names, or of what has
 // none. Errors: invalid_request.
 func (s *Server) checkOutputs(meta farmapi.FrameResult, staged bool) error {
-	names, left := map[string]bool{}, s.Outputs.Bytes
+	var names framename.Names
+	left := s.Outputs.Bytes
 	if len(meta.Outputs) == 0 {
 		return nil
 	}
@@ -146,10 +147,9 @@ func (s *Server) checkOutputs(meta farmapi.FrameResult, staged bool) error {
 		if o.SizeBytes < 1 || o.SizeBytes > left {
 			return fault.Field("body.meta.outputs", "must have 1 byte each, and %d together at most", s.Outputs.Bytes)
 		}
-		if left -= o.SizeBytes; !digest.Is(o.SHA256) || framename.Path(o.Name) != o.Name || names[o.Name] {
-			return fault.Field("body.meta.outputs", "must have hashes, and safe names that differ")
+		if left -= o.SizeBytes; !digest.Is(o.SHA256) || names.Take(o.Name) != o.Name {
+			return fault.Field("body.meta.outputs", "must have hashes, and safe names that differ, also where capitals do not count")
 		}
-		names[o.Name] = true
 	}
 	return nil
 }

@@ -148,10 +148,11 @@ func (p Plan) words(workspaceID string) string {
 	if !p.ErasedAt.IsZero() {
 		return fmt.Sprintf("erase what is left of %s, which was erased at %s", workspaceID, p.ErasedAt.Format(time.DateTime))
 	}
-	what := fmt.Sprintf("erase %s permanently, with its people (%d), their sign-ins, keys and webhooks, the names and files of its uploads and jobs, its logs and the text of its receipts. "+
-		"What stays: the ledger, ids, states, prices and times of jobs, hashes of files, ids and first characters of keys, and the leaves of the receipt log; anyone who kept a receipt can still verify it", workspaceID, p.People)
+	what := fmt.Sprintf("permanently erase %s with its people (%d), their sign-ins, keys and webhooks, the names and files of its uploads and jobs, its logs, and the text of its receipts. "+
+		"The ledger is kept, and so are the ids, states, prices and times of its jobs, the hashes of its files, the ids and first characters of its keys, and the leaves of the receipt log. "+
+		"Anyone who kept a receipt can still verify it", workspaceID, p.People)
 	if p.AvailableCents > 0 {
-		what += fmt.Sprintf(". It has %s: that stays in the ledger, and nobody can spend it, so pay it back first", wallet.Money(p.AvailableCents))
+		what += fmt.Sprintf(". Pay back the %s in its wallet first: afterwards nobody can spend it", wallet.Money(p.AvailableCents))
 	}
 	return what
 }

@@ -156,7 +156,7 @@ func endWords(record job.Record) string {
 }
 
 // Credit adds money to a wallet, once for a reference. Errors: workspace_not_found,
-// invalid_request.
+// invalid_request, also of the act for the reference of another credit.
 func Credit(ctx context.Context, tx *db.Tx, workspaceID, reference string, cents int64) (Act, error) {
 	if err := amount(cents); err != nil {
 		return Act{}, err

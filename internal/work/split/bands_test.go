@@ -29,20 +29,45 @@ func TestAFrameIsCutByWhatItsBandsTake(t *testing.T) {
 	})
 }
 
+// TestOnlyPreviewsOfScenesThatMayBeCutAreMeasured: the bands of others are used for nothing.
+func TestOnlyPreviewsOfScenesThatMayBeCutAreMeasured(t *testing.T) {
+	each(t, 0, func(t *testing.T, w world, workers []string) { // no frame waits, so that workers take previews
+		whole := w.newJob(1, 0)
+		w.deliverFrame(w.ClaimOne(workers[1]), false)
+		for i, c := range []struct {
+			job  string
+			want bool
+		}{{w.job, true}, {whole, false}} {
+			p, _ := w.ordered(c.job)
+			if work, ok, err := p.Claim(t.Context(), workers[i]); err != nil || !ok || work.Divisible != c.want {
+				t.Errorf("claimed %+v, %v, %v; want that it may be cut: %v", work, ok, err, c.want)
+			}
+		}
+	})
+}
+
 // previewed gives the job's upload a preview whose bands took some times.
 func (w world) previewed(bands string) {
 	w.t.Helper()
-	p := &preview.Previews{DB: w.World.DB, Limits: preview.Limits{Upload: 3, Day: 20}, LeaseLife: 20 * time.Second}
+	_, previewID := w.ordered(w.job)
 	w.Write(w.t, func(ctx context.Context, tx *db.Tx) error {
-		of, err := tx.JobGet(ctx, w.job)
-		if err != nil {
-			return err
-		}
-		ordered, err := p.Order(ctx, tx, of.WorkspaceID, of.UploadID, nil)
-		if err != nil {
-			return err
-		}
-		_, err = tx.MarkPreviewReady(ctx, query.MarkPreviewReadyParams{PreviewID: ordered.PreviewID, Now: tx.Now, FrameUs: 1, Bands: bands})
+		_, err := tx.MarkPreviewReady(ctx, query.MarkPreviewReadyParams{PreviewID: previewID, Now: tx.Now, FrameUs: 1, Bands: bands})
 		return err
 	})
+}
+
+// ordered orders a preview of a job's upload.
+func (w world) ordered(jobID string) (p *preview.Previews, previewID string) {
+	w.t.Helper()
+	p = &preview.Previews{DB: w.World.DB, Limits: preview.Limits{Upload: 3, Day: 20}, LeaseLife: 20 * time.Second}
+	w.Write(w.t, func(ctx context.Context, tx *db.Tx) error {
+		of, err := tx.JobGet(ctx, jobID)
+		if err != nil {
+			return err
+		}
+		v, err := p.Order(ctx, tx, of.WorkspaceID, of.UploadID, nil)
+		previewID = v.PreviewID
+		return err
+	})
+	return p, previewID
 }

@@ -260,15 +260,18 @@ func exists(ctx context.Context, tx *db.Tx, kind Kind, reference string) (bool, 
 	return true, nil
 }
 
-// checkRepeat accepts a repeated entry when it equals the first in every respect. A
-// reference that stands for two entries is a defect of the caller, and continuing
-// would lose one of them.
+// checkRepeat accepts a repeated entry when it equals the first in every respect: continuing would
+// lose one of two entries with one reference. Those of credits and refunds come from operators; for
+// every other kind that is a defect of the caller. Error: invalid_request.
 func checkRepeat(ctx context.Context, tx *db.Tx, e entry) error {
 	r, err := tx.LedgerGet(ctx, query.LedgerGetParams{Kind: string(e.kind), Reference: e.reference})
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", e.kind, e.reference, err)
 	}
 	if r.WorkspaceID != e.workspace || r.AmountCents != e.cents || r.JobID != e.job {
+		if e.kind == Credited || e.kind == Refunded {
+			return fault.Field("reference", "was used for another %s; choose a new one", e.kind)
+		}
 		return fmt.Errorf("%s %s: the reference was used for another entry", e.kind, e.reference)
 	}
 	return nil

@@ -179,6 +179,14 @@ func TestMoneyMovesOnceForAnIdempotencyKey(t *testing.T) {
 		if a := b.call("POST", path, b.writer.Secret, `{"cents":7,"reference":"invoice 3"}`, "Idempotency-Key", "order 3"); a.body["available_cents"] != float64(story.Credit-2+507) {
 			b.Errorf("the same reference under another key: %s", a.text)
 		}
+		if a := b.call("POST", path, b.writer.Secret, `{"cents":8,"reference":"invoice 3"}`, "Idempotency-Key", "order 4"); a.status != 400 || a.code != fault.InvalidRequest || !strings.Contains(a.text, "reference") {
+			b.Errorf("the reference of another credit: %d %s", a.status, a.text)
+		}
+		for _, query := range []string{"?DRY_RUN=true", "?dry-run=true", "?dry_run=true&why=x"} {
+			if a := b.call("POST", path+query, b.writer.Secret, `{"cents":9}`, "Idempotency-Key", "order 5"); a.status != 400 || a.code != fault.InvalidRequest {
+				b.Errorf("%s, which the route does not take: %d %s", query, a.status, a.text)
+			}
+		}
 		acts := b.call("GET", "/admin/v1/acts", b.reader.Secret, "").text
 		if n := strings.Count(acts, "add 5.00 USD"); n != 1 {
 			b.Errorf("the credit is recorded %d times: %s", n, acts)

@@ -77,6 +77,7 @@ func (s *Server) config() huma.Config {
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath, c.CreateHooks = "", "", "", nil
 	c.Formats = map[string]huma.Format{"application/json": operation.JSON(), "json": operation.JSON()}
 	c.NoFormatFallback = false
+	c.RejectUnknownQueryParameters = true // a mistyped dry_run would act
 	c.Info.Description = "What svc admin does, for programs on other machines. Every answer is what svc admin prints with --json. " +
 		"Keys begin with " + contract.OperatorKeyPrefix + "; svc admin operator-key create makes them."
 	c.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}

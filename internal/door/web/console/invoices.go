@@ -1,12 +1,10 @@
 package console
 
 import (
-	"bytes"
 	"net/http"
 
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/db"
-	"svc.example/internal/ground/digest"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/invoice"
@@ -52,11 +50,8 @@ func (s *Site) invoicesPage(r *http.Request, who identity.Principal, v invoicesV
 		around.Newer, err = invoice.Newer(r.Context(), tx, who.WorkspaceID, around.Before, invoicesOnPage)
 		return err
 	})
-	if len(found) > invoicesOnPage {
-		found = found[:invoicesOnPage]
-		around.Last = found[invoicesOnPage-1].Number
-	}
-	v.Invoices, v.Around = found, page.PagerOf("invoices", invoicesPath, nil, around)
+	v.Invoices, around.Last = page.Ahead(found, invoicesOnPage, func(i invoice.Invoice) string { return i.Number })
+	v.Around = page.PagerOf("invoices", invoicesPath, nil, around)
 	if asked.Get("did") == "billing" {
 		v.Notice = "Saved. It is on your invoices from now on."
 	}
@@ -83,21 +78,5 @@ func (s *Site) setBilling(r *http.Request, who identity.Principal) (page.Page, e
 
 // invoiceFile sends an invoice as PDF.
 func (s *Site) invoiceFile(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
-	var found invoice.Invoice
-	err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
-		found, err = invoice.Get(r.Context(), tx, who.WorkspaceID, r.PathValue("number"))
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	file, err := found.PDF(r.Context())
-	if err != nil {
-		return err
-	}
-	sum, err := digest.Of(bytes.NewReader(file))
-	if err == nil {
-		s.Errors.ServeAttachment(w, r, invoice.Type, found.Filename(), sum, bytes.NewReader(file))
-	}
-	return err
+	return s.SendInvoice(w, r, who.WorkspaceID)
 }

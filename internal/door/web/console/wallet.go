@@ -183,10 +183,7 @@ func (v *walletView) readEntries(ctx context.Context, tx *db.Tx, workspaceID str
 	if err != nil {
 		return err
 	}
-	if len(found) > entriesOnPage {
-		found = found[:entriesOnPage]
-		around.Last = found[entriesOnPage-1].ID
-	}
+	found, around.Last = page.Ahead(found, entriesOnPage, func(e wallet.Entry) string { return e.ID })
 	if around.Newer, err = wallet.Newer(ctx, tx, workspaceID, around.Before, entriesOnPage); err != nil {
 		return err
 	}

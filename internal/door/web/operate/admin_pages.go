@@ -119,10 +119,7 @@ func (s *Site) adminJobs(r *http.Request, _ identity.Principal) (page.Page, erro
 		v.Jobs, err = job.ListAll(r.Context(), tx, wanted)
 		return err
 	})
-	if len(v.Jobs) > adminRows {
-		v.Jobs = v.Jobs[:adminRows]
-		around.Last = v.Jobs[adminRows-1].JobID
-	}
+	v.Jobs, around.Last = page.Ahead(v.Jobs, adminRows, func(j job.Summary) string { return j.JobID })
 	v.Around = page.PagerOf("jobs", adminJobsPath, filterOf("q", v.Find, "status", status), around)
 	return page.Page{Template: "admin_jobs", Title: "All jobs", Content: v, Reload: 30}, err
 }
@@ -221,10 +218,7 @@ func (s *Site) adminWorkspaces(r *http.Request, _ identity.Principal) (page.Page
 		status, problem := page.Refused(err)
 		v.Problem, p.Status, err = problem, status, nil
 	}
-	if len(v.Workspaces) > adminRows {
-		v.Workspaces = v.Workspaces[:adminRows]
-		around.Last = v.Workspaces[adminRows-1].WorkspaceID
-	}
+	v.Workspaces, around.Last = page.Ahead(v.Workspaces, adminRows, func(w identity.WorkspaceView) string { return w.WorkspaceID })
 	v.Around = page.PagerOf("workspaces", adminWorkspacesPath, filterOf("q", v.Find), around)
 	p.Content = v
 	return p, err
@@ -392,10 +386,7 @@ func (s *Site) adminActs(r *http.Request, _ identity.Principal) (page.Page, erro
 		around.Newer, err = operator.NewerActs(r.Context(), tx, around.Before, adminRows)
 		return err
 	})
-	if len(v.Acts) > adminRows {
-		v.Acts = v.Acts[:adminRows]
-		around.Last = v.Acts[adminRows-1].ActID
-	}
+	v.Acts, around.Last = page.Ahead(v.Acts, adminRows, func(a operator.Done) string { return a.ActID })
 	v.Around = page.PagerOf("acts", adminActsPath, nil, around)
 	return page.Page{Template: "admin_acts", Title: "What operators did", Content: v}, err
 }

@@ -1,14 +1,12 @@
 package operate
 
 import (
-	"bytes"
 	"net/http"
 	"net/url"
 	"strings"
 
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/db"
-	"svc.example/internal/ground/digest"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/invoice"
@@ -49,10 +47,7 @@ func (s *Site) adminInvoices(r *http.Request, _ identity.Principal) (page.Page, 
 		err = nil
 	}
 	if v.Find == workspaceID {
-		if len(v.Invoices) > adminRows {
-			v.Invoices = v.Invoices[:adminRows]
-			around.Last = v.Invoices[adminRows-1].Number
-		}
+		v.Invoices, around.Last = page.Ahead(v.Invoices, adminRows, func(i invoice.Invoice) string { return i.Number })
 		v.Around = page.PagerOf("invoices", adminInvoicesPath, filter, around)
 	}
 	return page.Page{Template: "admin_invoices", Title: "Invoices", Content: v}, err
@@ -64,21 +59,5 @@ func (s *Site) adminInvoice(w http.ResponseWriter, r *http.Request, who identity
 	if _, err := operator.Person(who); err != nil {
 		return err
 	}
-	var found invoice.Invoice
-	err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
-		found, err = invoice.Get(r.Context(), tx, "", r.PathValue("number"))
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	file, err := found.PDF(r.Context())
-	if err != nil {
-		return err
-	}
-	sum, err := digest.Of(bytes.NewReader(file))
-	if err == nil {
-		s.Errors.ServeAttachment(w, r, invoice.Type, found.Filename(), sum, bytes.NewReader(file))
-	}
-	return err
+	return s.SendInvoice(w, r, "")
 }

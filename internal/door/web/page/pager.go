@@ -22,6 +22,14 @@ type Around struct {
 	Last   string // of this page, where older ones follow; otherwise ""
 }
 
+// Ahead cuts a list that was read one further than a page has, and returns what is Around.Last of it.
+func Ahead[T any](all []T, most int, id func(T) string) (shown []T, last string) {
+	if len(all) <= most {
+		return all, ""
+	}
+	return all[:most], id(all[most-1])
+}
+
 // PagerOf leads to the pages around one of the list at a path, narrowed by a filter.
 func PagerOf(what, path string, filter url.Values, around Around) Pager {
 	at := func(before string) string {

@@ -62,7 +62,7 @@ func TestAFrameIsAcceptedWithAllOfItsOutputs(t *testing.T) {
 		}
 		for _, bad := range [][]farmapi.Output{
 			{outputOf("../x.png", picture)}, {outputOf("/x.png", picture)}, {outputOf(`a\x.png`, picture)}, {outputOf("", picture)},
-			{outputOf("x.png", picture), outputOf("x.png", picture)},
+			{outputOf("x.png", picture), outputOf("x.png", picture)}, {outputOf("x.png", picture), outputOf("X.PNG", picture)}, {outputOf("x", picture), outputOf("x/y.png", picture)},
 			{outputOf("a.png", picture), outputOf("b.png", picture), outputOf("c.png", picture)},
 			{outputOf("x.png", bytes.Repeat([]byte{1}, 100_001))}, {{Name: "x.png", SHA256: "x", SizeBytes: 1}},
 		} {
