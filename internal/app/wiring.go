@@ -188,7 +188,7 @@ func (a *App) pages(errs *front.Errors, p parts, in *intake.Intake, signIn *oaut
 	c := web.Config{
 		Shared: page.Shared{DB: a.DB, Test: a.test, TestMode: !a.Config.TestMode.Off, Links: p.at, Errors: errs, Log: a.Config.Log},
 		Console: console.Config{
-			Jobs: p.jobs, Watch: p.watch, Artifacts: p.artifacts, Overviews: p.overviews, Movies: p.movies, Previews: p.previews, Intake: in, Webhooks: a.webhooks, Payments: p.payments, OAuth: signIn, Shares: p.shares,
+			Jobs: p.jobs, Watch: p.watch, Artifacts: p.artifacts, Overviews: p.overviews, Movies: p.movies, Previews: p.previews, Intake: in, Webhooks: a.webhooks, Payments: p.payments, OAuth: signIn, Shares: p.shares, Cuts: p.cuts,
 			Invitations: a.invitations(p.at),
 			Leave:       a.leave, Mails: a.Config.Mail != nil && *a.Config.JobMail > 0, UploadStall: a.Config.UploadStall,
 		},

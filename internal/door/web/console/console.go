@@ -29,6 +29,7 @@ import (
 	"svc.example/internal/work/payment"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/share"
+	"svc.example/internal/work/split"
 	"svc.example/internal/work/watch"
 	"svc.example/internal/work/webhook"
 )
@@ -52,6 +53,8 @@ type Config struct {
 	Payments  *payment.Payments
 	OAuth     *oauth.Server
 	Shares    *share.Shares
+	// Cuts says why a long frame is not rendered in strips.
+	Cuts *split.Cuts
 	// Leave erases a workspace for good, with its files. Errors: jobs_not_ended,
 	// money_reserved, workspace_frozen.
 	Leave func(ctx context.Context, workspaceID string) error

@@ -38,6 +38,8 @@ type jobView struct {
 	Before, After string
 	// Cut reports whether several workers render one frame of the page together.
 	Cut bool
+	// Whole says why one machine renders each long frame; "" where there is nothing to say.
+	Whole string
 	// Reused is how many frames were taken over from earlier jobs.
 	Reused int
 	// Timeline shows how long each frame took; nil for a few.
@@ -150,6 +152,9 @@ func (s *Site) jobPage(r *http.Request, who identity.Principal, problem *fault.W
 	}
 	views, err := s.Watch.Frames(ctx, who.WorkspaceID, jobID)
 	if err != nil {
+		return page.Page{}, err
+	}
+	if v.Whole, err = s.whole(ctx, record); err != nil {
 		return page.Page{}, err
 	}
 	cut, err := s.cutFrames(ctx, who, o)
@@ -273,6 +278,13 @@ func (s *Site) sendJob(ctx context.Context, out *stream, who identity.Principal,
 	}
 	v := jobView{jobRow: rowOf(who, o)}
 	if v.ProofPage, err = s.proofPage(ctx, who, o); err != nil {
+		return err
+	}
+	record, err := s.record(ctx, who, jobID)
+	if err != nil {
+		return err
+	}
+	if v.Whole, err = s.whole(ctx, record); err != nil {
 		return err
 	}
 	html, err := pages.Fragment("job", "live", &v)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"svc.example/internal/door/web/page"
+	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
@@ -24,6 +25,16 @@ func (s *Site) cutFrames(ctx context.Context, who identity.Principal, o job.Obje
 		by[cut[i].Frame] = &cut[i]
 	}
 	return by, err
+}
+
+// whole is why one machine renders each long frame of a job; "" for frames that are short or in
+// strips.
+func (s *Site) whole(ctx context.Context, record job.Record) (why string, err error) {
+	err = s.DB.Read(ctx, func(tx *db.Tx) error {
+		why, err = s.Cuts.Whole(ctx, tx, record)
+		return err
+	})
+	return why, err
 }
 
 // StripPath is the address of the picture of a strip.

@@ -128,3 +128,9 @@ SELECT * FROM lease l WHERE l.queue = 'strip' AND l.state = 'held' AND l.due_at 
 -- The bytes of a strip, for the worker that finishes its frame.
 SELECT s.blob_key FROM strip s JOIN lease l ON l.lease_id = 'frame:' || s.job_id || ':' || CAST(s.frame AS text)
 WHERE s.job_id = @job_id AND s.sha256 = @sha256 AND s.is_open = 1 AND s.blob_key <> '' AND l.state = 'held' AND l.holder = CAST(@worker_id AS text) LIMIT 1;
+
+-- name: StripFrameHeld :one
+-- The first frame of a job that a worker holds, of a job without one that waits.
+SELECT l.item, l.holder, l.failures FROM lease l WHERE l.queue = 'frame' AND l.subject = @job_id AND l.state = 'held' AND l.holder <> 'service'
+  AND NOT EXISTS (SELECT 1 FROM lease w WHERE w.queue = 'frame' AND w.subject = l.subject AND w.state = 'waiting')
+ORDER BY l.item LIMIT 1;

@@ -428,6 +428,26 @@ func (q *Queries) StripDoubted(ctx context.Context, arg StripDoubtedParams) (Str
 	return i, err
 }
 
+const stripFrameHeld = `-- name: StripFrameHeld :one
+SELECT l.item, l.holder, l.failures FROM lease l WHERE l.queue = 'frame' AND l.subject = $1 AND l.state = 'held' AND l.holder <> 'service'
+  AND NOT EXISTS (SELECT 1 FROM lease w WHERE w.queue = 'frame' AND w.subject = l.subject AND w.state = 'waiting')
+ORDER BY l.item LIMIT 1
+`
+
+type StripFrameHeldRow struct {
+	Item     int64
+	Holder   string
+	Failures int64
+}
+
+// The first frame of a job that a worker holds, of a job without one that waits.
+func (q *Queries) StripFrameHeld(ctx context.Context, jobID string) (StripFrameHeldRow, error) {
+	row := q.db.QueryRowContext(ctx, stripFrameHeld, jobID)
+	var i StripFrameHeldRow
+	err := row.Scan(&i.Item, &i.Holder, &i.Failures)
+	return i, err
+}
+
 const stripFrames = `-- name: StripFrames :many
 SELECT job_id, frame FROM strip WHERE is_open = 1 GROUP BY job_id, frame ORDER BY job_id, frame LIMIT CAST($1 AS bigint)
 `

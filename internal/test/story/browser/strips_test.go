@@ -40,3 +40,27 @@ func TestTheStripsOfAStillAreShownAsTheyArrive(t *testing.T) {
 		svc.SettledOnce(p.Caller, 1)
 	})
 }
+
+// One worker renders a still that takes long. Its page says why no others help.
+func TestTheJobsPageSaysWhyALongStillIsRenderedByOneMachine(t *testing.T) {
+	story.Each(t, func(t *testing.T, config app.Config) {
+		config.AllowSynthetic, config.SplitAbove = true, new(100*time.Millisecond)
+		svc := story.Start(t, config)
+		p := svc.Console(svc.Caller(story.Credit))
+		leave := svc.Worker(synthetic.Renderer{FrameTime: 600 * time.Millisecond})
+		quoted := p.QuotePreviewed(apptest.PlainScene(t))
+		leave()
+		leave = svc.Worker(synthetic.Renderer{FrameTime: time.Millisecond, Faults: map[synthetic.Fault]float64{synthetic.Hang: 1}})
+		job, err := p.Take(quoted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Open("/console/jobs/" + job.JobID)
+		p.Says("Each frame is rendered by one machine, not in strips. No other worker of its kind is idle.")
+		leave()
+		svc.Worker(synthetic.Renderer{FrameTime: time.Millisecond})
+		p.Await(job.JobID, client.StatusCompleted)
+		p.Until("a page that says no more", `!document.body.textContent.includes("not in strips")`)
+		svc.SettledOnce(p.Caller, 1)
+	})
+}
