@@ -79,7 +79,7 @@ def scene_facts(s):
 
 
 # The images of a scene that its picture needs; Blender does not tell.
-NEEDED = ("seen", "seen too", "sky", "need_deep.png", "plate_0001.png")
+NEEDED = ("seen", "seen too", "sky", "need_deep.png", "plate_0001.png", "bump_0001.png")
 
 
 # The colour spaces of clips, strips and nodes that the pictures of these files need.
@@ -87,6 +87,7 @@ OTHER_SPACES = {
     "spaces_of_nodes.blend": [("movie clip filmed", "Filmic Log"), ("node Convert Colorspace", "Linear ACES"), ("node Convert Colorspace", "Linear")],
     "sequencer.blend": [("movie clip need_clip.png", "sRGB"), ("strip file", "sRGB")],
     "clips.blend": [("movie clip KeyingScreen", "sRGB"), ("movie clip MovieClip", "sRGB")],
+    "numbered_elsewhere.blend": [("movie clip clip_0007.png", "sRGB")],
     "spaces_of_strips.blend": [("strip plate", "Filmic sRGB"), ("strip inner", "XYZ")],
 }
 
@@ -519,6 +520,32 @@ def numbered():
         v.filepath, v.is_sequence, v.sequence_mode = "//%s_01.vdb" % mode, True, mode
         v.frame_start, v.frame_duration, v.frame_offset = 3, 7, 2
         add_object(mode, v)
+
+
+def numbered_elsewhere():
+    """Sequences of a texture that displaces, of one that does not, and of clips."""
+    add_camera("Kamera")
+    for name, used in (("bump", True), ("unused", False)):
+        image = bpy.data.images.load(picture(name + "_0001.png"))
+        image.source, image.filepath = "SEQUENCE", "//%s_0001.png" % name
+        texture = bpy.data.textures.new(name, "IMAGE")
+        texture.image, texture.use_fake_user = image, True
+        u = texture.image_user
+        u.frame_start, u.frame_duration, u.frame_offset = 3, 5, 2
+        if used:
+            cube("wall").modifiers.new("Displace", "DISPLACE").texture = texture
+    s = bpy.context.scene
+    s.use_nodes = True
+    tree = s.node_tree
+    node = tree.nodes.new("CompositorNodeMovieClip")
+    picture("clip_0007.png")
+    bpy.ops.wm.save_as_mainfile(filepath=os.path.join(WORK, "clip.blend")) # Blender looks for the picture in this folder
+    node.clip = clip = bpy.data.movieclips.load("//clip_0007.png")
+    clip.frame_start, clip.frame_offset = 2, 1
+    over = tree.nodes.new("CompositorNodeAlphaOver")
+    tree.links.new(node.outputs[0], over.inputs[1])
+    tree.links.new(next(n for n in tree.nodes if n.type == "R_LAYERS").outputs[0], over.inputs[2])
+    tree.links.new(over.outputs[0], next(n for n in tree.nodes if n.type == "COMPOSITE").inputs[0])
 
 
 def world_volume():
@@ -1372,7 +1399,7 @@ def main():
     os.makedirs(OUT, exist_ok=True)
     if not ONLY or "linked" in ONLY:
         save_library()
-    for make in (settings, views, colors, colors_of_output, spaces_of_nodes, spaces_of_strips, strips_of_engines, marked, empty_images, clips, numbered, world_volume, world_volume_off, exr_previews, exr_previews_off, layers_off, colors_overridden, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, nodes, sequencer, simulations, freestyle):
+    for make in (settings, views, colors, colors_of_output, spaces_of_nodes, spaces_of_strips, strips_of_engines, marked, empty_images, clips, numbered, numbered_elsewhere, world_volume, world_volume_off, exr_previews, exr_previews_off, layers_off, colors_overridden, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, nodes, sequencer, simulations, freestyle):
         if not ONLY or make.__name__ in ONLY:
             save(make.__name__, make)
     shutil.rmtree(WORK)

@@ -158,11 +158,11 @@ func (f *file) otherData(add adder) {
 		volume.Numbered, volume.Uses = r.Int("is_sequence") != 0, f.volumeUses(r)
 	}
 	for r := range f.Facts("MC", "MovieClip") {
-		kind := KindMovie
-		if r.Int("source") == clipSequence {
-			kind = KindImageSequence
+		if path := pathOf(r); r.Int("source") == clipSequence {
+			add(r, KindImageSequence, path, false).Uses = f.clipUses(r, path)
+		} else {
+			add(r, KindMovie, path, false)
 		}
-		add(r, kind, pathOf(r), false)
 	}
 	for r := range f.Everywhere("CustomDataExternal") {
 		add(r, KindCache, r.Text("filename"), false)

@@ -2,6 +2,7 @@ package blendfile
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"svc.example/internal/render/blendfile/reach"
@@ -152,8 +153,8 @@ func (f *file) stripNames(element records.Record, ref *Reference) {
 	ref.More = int64(len(ref.Names)) < element.Count()
 }
 
-// uses finds how nodes that the picture comes from show the sequences of the file, by the
-// address of the image. It is empty when some of it was given up, or when it is animated.
+// uses finds how the nodes and textures that the picture comes from show the sequences of the
+// file, by the address of the image. It is empty when some of it was given up, or when it is animated.
 func (f *file) uses() map[uint64][]sequence.Use {
 	if f.frameUses != nil {
 		return f.frameUses
@@ -186,6 +187,12 @@ func (f *file) uses() map[uint64][]sequence.Use {
 			}
 		}
 	}
+	textures, _ := f.Heads("TE", "Tex")
+	for r := range textures {
+		if f.sequences()[r.Ptr("ima")] && f.reach.Rendered(r) {
+			note(r.Ptr("ima"), r, "iuser.")
+		}
+	}
 	f.frameUses = all
 	return all
 }
@@ -198,6 +205,9 @@ func (f *file) usesUnknown() bool {
 				return true
 			}
 		}
+	}
+	if _, whole := f.Heads("TE", "Tex"); !whole {
+		return true
 	}
 	for c := range f.Everywhere("FCurve") {
 		if path := records.CString(f.Raw(c, c.Ptr("rna_path"))); strings.Contains(path, "image_user") || strings.HasPrefix(path, "nodes") && strings.Contains(path, "].frame_") {
@@ -216,22 +226,43 @@ func volumeRule(mode int) sequence.Rule {
 	return rules[mode]
 }
 
-// volumeUses is how a volume of several files is shown. Nothing is known where it is animated.
+// volumeUses is how a volume of several files is shown.
 func (f *file) volumeUses(r records.Record) []sequence.Use {
-	if r.Int("is_sequence") == 0 || f.GoneIn(records.InOthers, "FCurve") {
+	if r.Int("is_sequence") == 0 || !f.byFrame() {
 		return nil
 	}
+	return []sequence.Use{{Start: r.Int("frame_start"), Frames: r.Int("frame_duration"), Offset: r.Int("frame_offset"), Rule: volumeRule(r.Int("sequence_mode"))}}
+}
+
+// clipUses is how a movie clip of numbered pictures is shown: Blender adds the frame to the
+// number that its path has, and shows nothing where that number is missing. How many pictures
+// a clip has follows from the folder (sequence.ToTheLast).
+func (f *file) clipUses(r records.Record, path string) []sequence.Use {
+	_, digits, _ := sequence.Split(path[strings.LastIndexAny(path, `/\`)+1:], false)
+	first, err := strconv.Atoi(digits)
+	if err != nil || !r.Has("start_frame") || !f.byFrame() {
+		return nil
+	}
+	return []sequence.Use{{Start: r.Int("start_frame"), Frames: sequence.ToTheLast, Offset: first - 1 + r.Int("frame_offset"), Rule: sequence.Clip}}
+}
+
+// byFrame reports whether volumes and clips show in each frame what their stored numbers say:
+// nothing animates them, and no scene has another time than its frame.
+func (f *file) byFrame() bool {
+	if f.GoneIn(records.InOthers, "FCurve") {
+		return false
+	}
 	for s := range f.Facts("SC", "Scene") {
-		if s.Int("r.framapto") != s.Int("r.images") { // its time is another than the frame
-			return nil
+		if s.Int("r.framapto") != s.Int("r.images") {
+			return false
 		}
 	}
 	for c := range f.DataIn(records.InOthers, "FCurve") {
-		if strings.HasPrefix(records.CString(f.Raw(c, c.Ptr("rna_path"))), "frame_") {
-			return nil
+		if path := records.CString(f.Raw(c, c.Ptr("rna_path"))); strings.HasPrefix(path, "frame_") {
+			return false
 		}
 	}
-	return []sequence.Use{{Start: r.Int("frame_start"), Frames: r.Int("frame_duration"), Offset: r.Int("frame_offset"), Rule: volumeRule(r.Int("sequence_mode"))}}
+	return true
 }
 
 // sequences are the images that are sequences, by address.

@@ -26,8 +26,8 @@ func referencesOf(t *testing.T, path string) []blendfile.Reference {
 	return opened.References()
 }
 
-// Nodes that the picture does not come from, and muted ones, show nothing.
-func TestASequenceIsShownAsTheNodesSayThatThePictureComesFrom(t *testing.T) {
+// Nodes and textures that the picture does not come from, and muted nodes, show nothing.
+func TestASequenceIsShownAsItsUsersSayThatThePictureComesFrom(t *testing.T) {
 	t.Parallel()
 	want := map[string][]sequence.Use{
 		"//plate_0001.png":   {{Start: 1, Frames: 4, Rule: sequence.Cycle}, {Start: 2, Frames: 5, Offset: 3, Rule: sequence.Hold}},
@@ -35,13 +35,18 @@ func TestASequenceIsShownAsTheNodesSayThatThePictureComesFrom(t *testing.T) {
 		"//EXTEND_01.vdb":    {{Start: 3, Frames: 7, Offset: 2, Rule: sequence.Extend}},
 		"//REPEAT_01.vdb":    {{Start: 3, Frames: 7, Offset: 2, Rule: sequence.Cycle}},
 		"//PING_PONG_01.vdb": {{Start: 3, Frames: 7, Offset: 2, Rule: sequence.PingPong}},
+		"//bump_0001.png":    {{Start: 3, Frames: 5, Offset: 2, Rule: sequence.Hold}},
+		"//unused_0001.png":  nil,
+		"//clip_0007.png":    {{Start: 2, Frames: sequence.ToTheLast, Offset: 7, Rule: sequence.Clip}},
 	}
-	for _, r := range referencesOf(t, "testdata/numbered.blend") {
-		slices.SortFunc(r.Uses, func(a, b sequence.Use) int { return a.Start - b.Start })
-		if !slices.Equal(r.Uses, want[r.Path]) {
-			t.Errorf("%s: %+v, want %+v", r.Path, r.Uses, want[r.Path])
+	for _, file := range []string{"numbered", "numbered_elsewhere"} {
+		for _, r := range referencesOf(t, "testdata/"+file+".blend") {
+			slices.SortFunc(r.Uses, func(a, b sequence.Use) int { return a.Start - b.Start })
+			if !slices.Equal(r.Uses, want[r.Path]) {
+				t.Errorf("%s: %+v, want %+v", r.Path, r.Uses, want[r.Path])
+			}
+			delete(want, r.Path)
 		}
-		delete(want, r.Path)
 	}
 	if len(want) > 0 {
 		t.Errorf("nothing is said of %v", want)

@@ -179,6 +179,11 @@ const mostHoles = 1000
 // holes notes which numbers a sequence lacks.
 func (s *search) holes(f *File) {
 	slices.Sort(f.numbers)
+	for i, u := range f.uses {
+		if u.Frames == sequence.ToTheLast && len(f.numbers) > 0 {
+			f.uses[i].Frames = f.numbers[len(f.numbers)-1] - u.Offset
+		}
+	}
 	lacks := sequence.Lacking(f.uses, f.numbers, mostHoles)
 	if len(lacks) > 0 {
 		s.answer -= nameCost + 16*len(lacks)

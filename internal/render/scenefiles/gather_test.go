@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"svc.example/internal/render/blendfile"
+	"svc.example/internal/render/sequence"
 )
 
 // drawn is a reference that the picture shows.
@@ -59,6 +60,19 @@ func TestAStripNeedsTheNamesThatItStores(t *testing.T) {
 	f, _ := s.file(s.main, &r)
 	if got := pathsOf(f.Names); !slices.Equal(got, []string{"frames/a.png", "frames/c.png"}) || !slices.Equal(f.Lacking, []string{"frames/b.png", "scene.blend"}) {
 		t.Errorf("%v without %v", got, f.Lacking)
+	}
+}
+
+// A clip stores no length: what follows its last picture is not missing.
+func TestAClipEndsWithItsLastPicture(t *testing.T) {
+	t.Parallel()
+	s := searchOf("scene.blend", "plate/a_07.png", "plate/a_08.png", "plate/a_11.png")
+	r := drawn(blendfile.KindImageSequence, "//plate/a_07.png")
+	r.Uses = []sequence.Use{{Start: 1, Frames: sequence.ToTheLast, Offset: 6, Rule: sequence.Clip}}
+	f, _ := s.file(s.main, &r)
+	s.holes(&f)
+	if f.Sequence == nil || !slices.Equal(f.Sequence.Lacks, []sequence.Numbers{{First: 9, Last: 10}}) || f.Sequence.Uses[0].Frames != 5 {
+		t.Errorf("%+v", f.Sequence)
 	}
 }
 

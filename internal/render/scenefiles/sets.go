@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"svc.example/internal/render/blendfile"
+	"svc.example/internal/render/sequence"
 )
 
 // set finds the files that a path stands for, at a place in the tree. If loose is set,
@@ -120,34 +121,11 @@ func tileName(pattern string, n int) string {
 	return strings.NewReplacer("<UDIM>", strconv.Itoa(n), "<UVTILE>", at).Replace(pattern)
 }
 
-// numberedName splits a name around the number that changes from file to file: the last one
-// before the extension. For volumes and caches (atEnd) it must be directly before the
-// extension, otherwise the name has no number.
-func numberedName(name string, atEnd bool) (head, digits, tail string) {
-	stem := len(name)
-	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
-		stem = dot
-	}
-	end := stem
-	for !atEnd && end > 0 && !isDigit(name[end-1]) {
-		end--
-	}
-	start := end
-	for start > 0 && isDigit(name[start-1]) {
-		start--
-	}
-	return name[:start], name[start:end], name[end:]
-}
-
-func isDigit(b byte) bool { return b >= '0' && b <= '9' }
-
 // ofNumber reports whether a text is a number as Blender writes it in names: at least as
 // many digits as the stored one, more of them only where the number has grown.
 func ofNumber(text string, digits int) bool {
-	for i := range len(text) {
-		if !isDigit(text[i]) {
-			return false
-		}
+	if strings.Trim(text, "0123456789") != "" {
+		return false
 	}
 	return len(text) == digits || len(text) > digits && text[0] != '0'
 }
@@ -156,7 +134,7 @@ func ofNumber(text string, digits int) bool {
 // of them a render opens follows from its frames; none of them must be there.
 func (s *search) numbered(place string, loose, atEnd bool) (in, error) {
 	folder, name := path.Dir(place), path.Base(place)
-	head, digits, tail := numberedName(name, atEnd)
+	head, digits, tail := sequence.Split(name, atEnd)
 	if digits == "" {
 		return s.single(place, loose)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/blendfile/memory"
+	"svc.example/internal/render/sequence"
 )
 
 // searchOf searches a tree of empty files.
@@ -36,14 +37,14 @@ func TestTheNumberOfASequenceIsTheLastOneBeforeTheExtension(t *testing.T) {
 		"frame0001.2k.png":   {"frame0001.", "2", "k.png"},
 		".0001":              {"", "", ".0001"},
 	} {
-		if head, digits, tail := numberedName(name, false); [3]string{head, digits, tail} != want {
+		if head, digits, tail := sequence.Split(name, false); [3]string{head, digits, tail} != want {
 			t.Errorf("%s: %q %q %q, want %q", name, head, digits, tail, want)
 		}
 	}
-	if _, digits, _ := numberedName("smoke_01_high.vdb", true); digits != "" {
+	if _, digits, _ := sequence.Split("smoke_01_high.vdb", true); digits != "" {
 		t.Errorf("the number of a volume is right before the extension, not %q", digits)
 	}
-	if head, digits, tail := numberedName("smoke.v2.0010.vdb", true); head != "smoke.v2." || digits != "0010" || tail != ".vdb" {
+	if head, digits, tail := sequence.Split("smoke.v2.0010.vdb", true); head != "smoke.v2." || digits != "0010" || tail != ".vdb" {
 		t.Errorf("%q %q %q", head, digits, tail)
 	}
 }

@@ -1,8 +1,11 @@
-// Package sequence says which picture of a numbered sequence Blender shows in a frame.
+// Package sequence says which picture of a numbered sequence Blender shows in a frame, and
+// where the number is in the name of its file.
 //
 // What always holds: the number is the one that Blender 3.4 computes, for every frame and
 // every setting. Start reading at Use.
 package sequence
+
+import "strings"
 
 // Rule says which pictures are shown in frames before and after a sequence.
 type Rule string
@@ -23,6 +26,31 @@ type Use struct {
 	Offset int  `json:"offset" doc:"Added to the number of a picture, which begins with 1."`
 	Rule   Rule `json:"rule" enum:"hold,cycle,clip,extend,ping_pong" doc:"What is shown before and after."`
 }
+
+// ToTheLast stands for the Frames of a sequence that ends with the last picture that is there.
+// It shows nothing until that number is known.
+const ToTheLast = 0
+
+// Split splits a name around the number that changes from file to file: the last one before
+// the extension. For volumes and caches (atEnd) it must be directly before the extension,
+// otherwise the name has no number.
+func Split(name string, atEnd bool) (head, digits, tail string) {
+	stem := len(name)
+	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
+		stem = dot
+	}
+	end := stem
+	for !atEnd && end > 0 && !isDigit(name[end-1]) {
+		end--
+	}
+	start := end
+	for start > 0 && isDigit(name[start-1]) {
+		start--
+	}
+	return name[:start], name[start:end], name[end:]
+}
+
+func isDigit(b byte) bool { return b >= '0' && b <= '9' }
 
 // Number is the number of the picture that is shown in a frame; ok is false for none.
 func (u Use) Number(frame int) (number int, ok bool) {
