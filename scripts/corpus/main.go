@@ -3,8 +3,8 @@
 //
 //	scripts/with-blender go run ./scripts/corpus [-only REGEXP] [-files FOLDER [-projects]]
 //
-// With -fuzz it compares kept data in random scenes, with -pairs revisions of them, and with -strips
-// pictures that were rendered in strips. Each scene that is done becomes a line of a file of results; scenes that stand there as
+// With -fuzz it compares kept data in random scenes, with -pairs revisions of them (with -edits by
+// these edits alone), and with -strips pictures that were rendered in strips. Each scene that is done becomes a line of a file of results; scenes that stand there as
 // they should are not compared again. It exits with 1 when a scene that should be equal
 // is not. With -print it compares nothing, and prints the results as docs/internal/corpus.md.
 package main
@@ -20,6 +20,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strings"
 
 	"svc.example/internal/ground/sandbox"
 	"svc.example/internal/render/blender"
@@ -47,6 +48,7 @@ func main() {
 	flag.IntVar(&o.lanes, "lanes", 2, "scenes that are compared at the same time")
 	flag.IntVar(&o.pairs, "pairs", 0, "compare the frames of `N` pairs of revisions, in place of the service")
 	flag.StringVar(&o.revisions, "revisions", filepath.Join("scripts", "corpus", "revisions.jsonl"), "append the results of pairs to this `file`")
+	flag.StringVar(&o.edits, "edits", "", "make pairs by these edits alone, `NAME,...` of internal/test/corpus/scenes/revisions.py")
 	flag.BoolVar(&o.strips, "strips", false, "compare pictures of strips with those in one piece, in place of the service")
 	flag.StringVar(&o.stripRows, "strip-results", filepath.Join("scripts", "corpus", "strips.jsonl"), "append the results of strips to this `file`")
 	printing := flag.Bool("print", false, "only print the results")
@@ -160,7 +162,7 @@ func (o options) compareRevisions(ctx context.Context) error {
 		}
 	}
 	var failed error
-	revisions := corpus.Revisions{Blender: cfg.Blender, Folder: cfg.Folder, Report: func(p corpus.Pair) {
+	revisions := corpus.Revisions{Blender: cfg.Blender, Folder: cfg.Folder, Edits: strings.FieldsFunc(o.edits, func(r rune) bool { return r == ',' }), Report: func(p corpus.Pair) {
 		stale += len(p.Stale)
 		fmt.Fprintf(os.Stderr, "%d of %d: %+v\n", p.Number+1, o.pairs, p)
 		failed = errors.Join(failed, corpus.AppendPair(o.revisions, p))
@@ -208,7 +210,7 @@ func (o options) compareStrips(ctx context.Context) error {
 
 type options struct {
 	only, files, keep, results  string
-	random, revisions           string
+	random, revisions, edits    string
 	stripRows                   string
 	projects, strips            bool
 	threads, lanes, fuzz, pairs int

@@ -100,3 +100,142 @@ def _(scene):
     thing = bpy.data.objects["Cube"]
     thing.modifiers.new("Particles", "PARTICLE_SYSTEM")
     thing.particle_systems[0].settings.count = 3
+
+
+# -- libraries -----------------------------------------------------------------
+# linked.blend shows an object of library.blend, whose material is linked from nested.blend.
+
+
+def keyed(thing):
+    for frame, x in ((1, 0), (60, 1), (96, 2), (118, 4), (140, 3), (200, 3), (250, 7)):
+        thing.location.x = x
+        thing.keyframe_insert("location", index=0, frame=frame)
+    for one in thing.animation_data.action.fcurves:
+        for key in one.keyframe_points:
+            key.handle_left_type = key.handle_right_type = "VECTOR"
+        one.update()
+
+
+def triangle(name, *materials):
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata([(-1, 0, 0), (1, 0, 0), (0, 1, 1)], [], [(0, 1, 2)])
+    for material in materials:
+        mesh.materials.append(material)
+    thing = bpy.data.objects.new(name, mesh)
+    bpy.context.scene.collection.objects.link(thing)
+    return thing
+
+
+def surface(name):
+    material = bpy.data.materials.new(name)
+    material.use_nodes, material.use_fake_user = True, True
+    return material
+
+
+def link(name, kind, wanted):
+    with bpy.data.libraries.load(os.path.join(FOLDER, name + ".blend"), link=True) as (_, into):
+        setattr(into, kind, [wanted])
+    return getattr(into, kind)[0]
+
+
+def color(name, value):
+    bpy.data.materials[name].node_tree.nodes["Principled BSDF"].inputs["Base Color"].default_value = value
+
+
+def put(name):
+    """Saves a file at a name that others link, or that links others, which lie next to it."""
+    for library in bpy.data.libraries:
+        library.filepath = "//" + os.path.basename(library.filepath)
+    bpy.ops.wm.save_as_mainfile(filepath=os.path.join(FOLDER, name + ".blend"), compress=True, relative_remap=False)
+
+
+def edited(name, revision):
+    """An edit of a file, saved next to it."""
+    def edit(change):
+        bpy.ops.wm.open_mainfile(filepath=os.path.join(FOLDER, name + ".blend"))
+        change(bpy.context.scene)
+        put(revision)
+    return edit
+
+
+bpy.ops.wm.read_factory_settings(use_empty=True)
+surface("Wood"), surface("Spare")
+put("nested")
+
+bpy.ops.wm.read_factory_settings(use_empty=True)
+bpy.context.scene.render.engine = "CYCLES"
+bpy.context.scene.name = "Workshop"
+prop = triangle("Prop", surface("Paint"), link("nested", "materials", "Wood"))
+keyed(prop)
+triangle("Spare", surface("Spare"))
+put("library")
+
+bpy.ops.wm.read_factory_settings(use_empty=True)
+shot = bpy.context.scene
+shot.render.engine = "CYCLES"
+shot.frame_start, shot.frame_end = 1, 250
+shot.camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+shot.camera.location, shot.camera.rotation_euler = (0, -8, 1), (1.5, 0, 0)
+shot.collection.objects.link(shot.camera)
+keyed(triangle("Cube"))
+shot.collection.objects.link(link("library", "objects", "Prop"))
+put("linked")
+
+
+@edited("linked", "linked_moved")
+def _(scene):
+    keys = curve("CubeAction").keyframe_points
+    next(key for key in keys if key.co[0] == 118).co = (118, 4.5)
+    curve("CubeAction").update()
+
+
+@edited("linked", "linked_interface")
+def _(scene):
+    scene.frame_set(77)
+    scene.camera.select_set(True)
+
+
+@edited("library", "library_interface")
+def _(scene):
+    """Nothing that an object of the library comes from."""
+    color("Spare", (0, 0, 1, 1))
+    bpy.data.objects["Spare"].location.z = 5
+    bpy.data.materials.new("Unused").use_fake_user = True
+    scene.cycles.samples, scene.frame_end = 9, 20
+    for thing in scene.objects:
+        thing.select_set(thing.name == "Prop")
+    for node in bpy.data.materials["Paint"].node_tree.nodes:
+        node.location, node.select = (9, 9), True
+    for screen in bpy.data.screens:
+        for area in screen.areas:
+            if area.type == "VIEW_3D":
+                area.type = "NODE_EDITOR"
+
+
+@edited("library", "library_material")
+def _(scene):
+    color("Paint", (1, 0, 0, 1))
+
+
+@edited("library", "library_moved")
+def _(scene):
+    keys = curve("PropAction").keyframe_points
+    next(key for key in keys if key.co[0] == 118).co = (118, 4.5)
+    curve("PropAction").update()
+
+
+@edited("library", "library_particles")
+def _(scene):
+    thing = bpy.data.objects["Prop"]
+    thing.modifiers.new("Particles", "PARTICLE_SYSTEM")
+    thing.particle_systems[0].settings.count = 3
+
+
+@edited("nested", "nested_interface")
+def _(scene):
+    color("Spare", (0, 0, 1, 1))
+
+
+@edited("nested", "nested_material")
+def _(scene):
+    color("Wood", (1, 0, 0, 1))

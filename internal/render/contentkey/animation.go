@@ -9,13 +9,18 @@ import (
 type animation struct {
 	curves []curve
 	around map[int32]bool // blocks of keys that count so
+	keeps  bool           // the values that curves set: others may override what sets them
 }
 
 // animate finds the curves that count around their keys: those of actions that nothing uses
-// but the animation of data-blocks at their own time. It forgets the values that they set.
-func (w *reached) animate() *animation {
-	a := &animation{around: map[int32]bool{}}
+// but the animation of data-blocks at their own time. It forgets the values that they set,
+// except in a library, where others use the data-blocks of heads.
+func (w *reached) animate(heads ...int32) *animation {
+	a := &animation{around: map[int32]bool{}, keeps: len(heads) > 0}
 	users, elsewhere := w.actions()
+	for _, head := range heads {
+		elsewhere[head] = true
+	}
 	for _, p := range w.parts {
 		head := w.owners[p.owner].first
 		if w.structOf(head) != "bAction" || elsewhere[head] {
@@ -76,7 +81,7 @@ func (w *reached) curve(a *animation, action, c int32, users []int32) {
 		return
 	}
 	for _, base := range users {
-		if w.actsOn(action, base) {
+		if !a.keeps && !w.overrides(base) && w.actsOn(action, base) {
 			b, property := w.target(base, path)
 			w.forget(b, property, index)
 		}
@@ -113,6 +118,14 @@ func (w *reached) actsOn(action, base int32) bool {
 		code = "NT"
 	}
 	return root == int64(code[0])|int64(code[1])<<8
+}
+
+// overrides reports whether a block is part of a data-block that overrides one of a library.
+// Blender makes it from that one and from what the file says of it, so the values in the file
+// can count although a curve sets them.
+func (w *reached) overrides(b int32) bool {
+	head := w.owners[w.blocks[b].owner].first
+	return w.pointer(head, "id.override_library") != nowhere || w.pointer(head, "id.override_static") != nowhere
 }
 
 // inOrder reports whether keys are in the order of time, as Blender takes them for.

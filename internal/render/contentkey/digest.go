@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"hash"
 	"io"
 	"strings"
 )
@@ -13,28 +14,47 @@ import (
 type digest struct {
 	*reached
 	animation *animation
-	local     bool           // frames count apart from each other
-	matrices  bool           // they count
-	spans     bool           // they count
 	mentioned string         // paths of curves and drivers
 	viewport  map[int32]bool // blocks of settings of the viewport
+	ways      []*way
 }
 
-// all hashes every part. The names are those of the data-blocks.
-func (d *digest) all() (together Key, named map[string]Key) {
-	whole := sha256.New()
-	named = map[string]Key{}
-	_, _ = fmt.Fprintln(whole, d.Version, d.subversion, d.Pointer, d.Order, len(d.parts))
+// way is one way to hash all parts together.
+type way struct {
+	local    bool // frames count apart from each other
+	matrices bool // they count
+	spans    bool // they count
+	names    bool // all names count, not only those that this file shows to count
+	hash     hash.Hash
+}
+
+func (w *way) key() (k Key) {
+	w.hash.Sum(k[:0])
+	return k
+}
+
+// all hashes every part in each way. The names are those of the data-blocks.
+func (d *digest) all(ways ...*way) (named map[string]Key) {
+	d.ways, named = ways, map[string]Key{}
+	for _, w := range ways {
+		w.hash = sha256.New()
+		_, _ = fmt.Fprintln(w.hash, d.Version, d.subversion, d.Pointer, d.Order, len(d.parts))
+	}
 	for _, p := range d.parts {
 		own := sha256.New()
 		name := d.nameOf(p.owner)
-		if d.nameCounts(p.owner, name) {
-			_, _ = fmt.Fprintf(whole, "%q", name)
+		counts := d.nameCounts(p.owner, name)
+		for _, w := range ways {
+			if counts || w.names {
+				_, _ = fmt.Fprintf(w.hash, "%q", name)
+			}
 		}
 		for _, b := range d.order[p.first:p.last] {
-			d.block(whole, own, b, p.first)
+			d.block(own, b, p.first)
 		}
-		_, _ = fmt.Fprintln(whole, "end")
+		for _, w := range ways {
+			_, _ = fmt.Fprintln(w.hash, "end")
+		}
 		var k Key
 		own.Sum(k[:0])
 		if before, twice := named[name]; twice {
@@ -42,8 +62,7 @@ func (d *digest) all() (together Key, named map[string]Key) {
 		}
 		named[name] = k
 	}
-	whole.Sum(together[:0])
-	return together, named
+	return named
 }
 
 // nameCounts reports whether the picture can come from the name of a data-block.
@@ -65,54 +84,79 @@ func (d *digest) cryptomatte() bool {
 
 // block hashes a block, together with the others and in its part, which begins at first. Of
 // its part, only what no other cause names counts: see Compare.
-func (d *digest) block(whole, own io.Writer, b int32, first int) {
-	write := func(w io.Writer, data ...byte) { _, _ = w.Write(data) } // a hash never fails
-	if d.viewport[b] {
-		write(whole, 'v')
+func (d *digest) block(own io.Writer, b int32, first int) {
+	around := d.animation.around[b]
+	switch {
+	case d.viewport[b]:
 		write(own, 'v')
-		return
-	}
-	if d.animation.around[b] {
+	case around:
 		write(own, 'k')
-		if d.local {
-			write(whole, 'k')
+	default:
+		write(own, d.blocks[b].sum[:]...)
+		if x := d.extras[b]; x != nil {
+			write(own, x.unset()...)
+		}
+		d.pointersOf(b, func(to int32) {
+			if d.isHead(to) {
+				_, _ = fmt.Fprintf(own, "%q", d.nameOf(d.blocks[to].owner))
+				return
+			}
+			write(own, placed(int(d.place[to])-first, 2)...)
+		}, own)
+	}
+	for _, w := range d.ways {
+		switch {
+		case d.viewport[b]:
+			write(w.hash, 'v')
+		case around && w.local:
+			write(w.hash, 'k')
+		default:
+			d.together(w, b)
+		}
+	}
+}
+
+// together hashes a block with the others.
+func (d *digest) together(w *way, b int32) {
+	write(w.hash, d.blocks[b].sum[:]...)
+	if x := d.extras[b]; x != nil {
+		if w.local {
+			write(w.hash, x.unset()...)
+		} else {
+			write(w.hash, x.values...)
+		}
+		if w.spans {
+			write(w.hash, x.spans...)
+		}
+		if w.matrices {
+			write(w.hash, x.matrices[:]...)
+		}
+	}
+	d.pointersOf(b, func(to int32) {
+		if d.isHead(to) {
+			write(w.hash, placed(int(d.partOf[d.blocks[to].owner]), 1)...)
 			return
 		}
-		own = io.Discard
-	}
-	both := io.MultiWriter(whole, own)
-	write(both, d.blocks[b].sum[:]...)
-	if x := d.extras[b]; x != nil {
-		write(own, x.unset()...)
-		if d.local {
-			write(whole, x.unset()...)
-		} else {
-			write(whole, x.values...)
-		}
-		if d.spans {
-			write(whole, x.spans...)
-		}
-		if d.matrices {
-			write(whole, x.matrices[:]...)
-		}
-	}
-	var n [8]byte
+		write(w.hash, placed(int(d.place[to]), 2)...)
+	}, w.hash)
+}
+
+// pointersOf shows the pointers of a block, and writes 0 for those that lead nowhere.
+func (d *digest) pointersOf(b int32, show func(to int32), into io.Writer) {
 	for _, to := range d.pointers[d.blocks[b].first:d.blocks[b].last] {
-		switch {
-		case to == nowhere:
-			write(both, 0)
-		case d.isHead(to):
-			binary.LittleEndian.PutUint64(n[:], uint64(d.partOf[d.blocks[to].owner]))
-			write(whole, append(n[:], 1)...)
-			_, _ = fmt.Fprintf(own, "%q", d.nameOf(d.blocks[to].owner))
-		default:
-			place := uint64(d.place[to])
-			binary.LittleEndian.PutUint64(n[:], place)
-			write(whole, append(n[:], 2)...)
-			binary.LittleEndian.PutUint64(n[:], place-uint64(first))
-			write(own, append(n[:], 2)...)
+		if to == nowhere {
+			write(into, 0)
+		} else {
+			show(to)
 		}
 	}
+}
+
+func write(w io.Writer, data ...byte) { _, _ = w.Write(data) } // a hash never fails
+
+// placed is a place, and of which kind it is.
+func placed(at int, kind byte) []byte {
+	return append(binary.LittleEndian.AppendUint64(nil, uint64(at)), kind)
 }
 
 // viewportSettings finds the settings of Cycles in the scene that are those of the viewport.

@@ -34,6 +34,9 @@ func OnDisk(ctx context.Context, blend, root string) (*Scene, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.follow(ctx, disk.Tree, found, blendfile.Options{}); err != nil {
+		return nil, err
+	}
 	return s, s.addAll(found, func(path string) (string, error) { return hashOf(disk.Tree, path) })
 }
 
@@ -48,6 +51,9 @@ func InTree(ctx context.Context, tree fs.FS, main, config string, hash func(path
 	}
 	found, err := scenefiles.Find(ctx, tree, main, scenefiles.Options{Memory: o.Memory, Settings: settings.Settings{OCIO: config}})
 	if err != nil {
+		return nil, err
+	}
+	if err := s.follow(ctx, tree, found, o); err != nil {
 		return nil, err
 	}
 	return s, s.addAll(found, hash)
@@ -66,9 +72,10 @@ func (s *Scene) addAll(found *scenefiles.Found, hash func(path string) (string, 
 	return nil
 }
 
-// addFrom adds a file that was found, unless no picture needs it.
+// addFrom adds a file that was found, unless no picture needs it, or what the picture needs of
+// it counts already.
 func (s *Scene) addFrom(f *scenefiles.File, hash func(path string) (string, error)) error {
-	if f.Reach == scenefiles.ReachUnneeded {
+	if _, read := s.linked[f.Path]; f.Reach == scenefiles.ReachUnneeded || read && f.Kind == scenefiles.KindLibrary {
 		return nil
 	}
 	if !f.There() {

@@ -17,6 +17,8 @@
 //     Otherwise every frame counts everything.
 //   - Memory stays within the bounds of scan.go; a file beyond them is an error, and then
 //     callers must take every frame for changed.
+//   - A library counts by what others use of it, by the same rules, or else by all of its
+//     bytes: see linked.go.
 //
 // Other files count by their content, which callers add ([Scene.AddFile]). Start reading at
 // Read in scene.go; then scan.go (the blocks), walk.go (what the scene leads to), digest.go

@@ -32,7 +32,7 @@ func irrelevantInScenes() map[string]map[reason]string {
 			ui:       "icon_id flag",
 			editing:  "asset_data library_weak_reference",
 		},
-		"Library": {computed: "filedata temp_index runtime tag versionfile subversionfile"},
+		"Library": {computed: "filedata temp_index runtime tag versionfile subversionfile filepath filepath_abs"}, // the path counts: it is name
 		"Object": {
 			computed:  "runtime drawdata sculpt base_flag",
 			ui:        "mode restore_mode actcol actdef actfmap base_local_view_bits",

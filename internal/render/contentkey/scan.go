@@ -66,7 +66,8 @@ type extra struct {
 	forgotten []byte // values without those that curves set; nil where curves set none
 	matrices  [16]byte
 	spans     []byte
-	name      string // of nodes, bones and shape keys
+	name      string // of nodes, bones and shape keys; of libraries the path
+	weak      bool   // it stands for data of a library that is loaded only if other data needs it
 }
 
 // sieve leaves out the blocks that are no part of any data-block that a picture comes from.
@@ -290,6 +291,9 @@ func (f *file) takeStruct(at int32, l *layout, b []byte, first bool) {
 		case m.kind == value:
 			x := f.keep(at, len(v))
 			x.values = append(x.values, v...)
+		case m.kind == path:
+			before, _, _ := bytes.Cut(v, []byte{0})
+			f.hash.Write(append(slices.Clone(before), 0))
 		case m.mask != 0:
 			f.hash.Write(masked(v, m.mask, f.Order))
 		default:
@@ -333,7 +337,10 @@ func (f *file) look(at int32, l *layout, b []byte) {
 			name := text(l, b, "name")
 			f.keep(at, len(name)).name = name
 		}
-	case "bNode", "bPoseChannel", "KeyBlock", "DriverVar":
+	case "ID":
+		const linkedWeakly = 1 << 1 // ID.flag
+		f.keep(at, 0).weak = f.integer(l, b, "flag")&linkedWeakly != 0
+	case "Library", "bNode", "bPoseChannel", "KeyBlock", "DriverVar":
 		name := text(l, b, "name")
 		f.keep(at, len(name)).name = name
 	}

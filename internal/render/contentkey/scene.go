@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -35,6 +36,8 @@ type Scene struct {
 	files    []string       // those of named
 	curves   []curve
 	shutter  float64
+	linking  *linking       // nil where the scene uses no library
+	linked   map[string]Key // libraries of which only what the scene uses counts, by their paths
 }
 
 // Read reads a .blend, which open opens, several times. Errors are those of blendfile.Open,
@@ -98,10 +101,22 @@ func activeScene(open func() (io.ReadCloser, error), o blendfile.Options) (uint6
 // scene puts together what counts.
 func (w *reached) scene() *Scene {
 	s := &Scene{Whole: w.whole(), shutter: w.shutter()}
-	d := &digest{reached: w, animation: w.animate(), local: s.Whole == "", mentioned: w.paths(), viewport: w.viewportSettings()}
+	d := &digest{reached: w, animation: w.animate(), mentioned: w.paths(), viewport: w.viewportSettings()}
 	s.curves = d.animation.curves
-	d.matrices, d.spans = s.Whole != "" || w.circular(), s.Whole != "" || w.stamped() || w.driven()
-	s.together, s.named = d.all()
+	local := s.Whole == ""
+	own := &way{local: local, matrices: !local || w.circular(), spans: !local || w.stamped() || w.driven()}
+	uses, known := w.uses()
+	if len(uses) == 0 && known {
+		s.named = d.all(own)
+		s.together = own.key()
+		return s
+	}
+	own.names = true
+	moving, everything := &way{local: local, matrices: true, spans: true, names: true}, &way{matrices: true, spans: true, names: true}
+	s.named = d.all(own, moving, everything)
+	s.linking = &linking{uses: uses, whole: s.Whole, own: own.key(), moving: moving.key()}
+	s.linking.unclear = !known || s.Whole == sceneIsLinked || w.overrides(w.order[0]) || w.scripts() || w.watched()
+	s.together, s.Whole = everything.key(), cmp.Or(s.Whole, "it uses linked data")
 	return s
 }
 
@@ -138,6 +153,10 @@ func (s *Scene) Keys(frames []int) []Key {
 	for _, name := range slices.Sorted(slices.Values(s.files)) {
 		k := s.named[name]
 		_, _ = fmt.Fprintf(static, "%q %x\n", name, k[:])
+	}
+	for _, path := range slices.Sorted(maps.Keys(s.linked)) {
+		k := s.linked[path]
+		_, _ = fmt.Fprintf(static, "library %q %x\n", path, k[:])
 	}
 	base := static.Sum(nil)
 	keys := make([]Key, len(frames))

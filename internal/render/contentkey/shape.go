@@ -36,6 +36,7 @@ const (
 	matrix // see matrices
 	span   // see times
 	value  // a curve can set it: see values.go
+	path   // a text: what follows its end does not count
 )
 
 // shapes makes layouts of the structs of a file, each once.
@@ -154,14 +155,16 @@ func (s *shapes) addPointers(l *layout, m member, count int) {
 }
 
 // kindOf is the kind of a member that is no pointer: of a block's struct, or of one within it.
-func kindOf(block, of, name, path string) memberKind {
+func kindOf(block, of, name, at string) memberKind {
 	switch {
 	case among(name, matrices()[of]):
 		return matrix
 	case among(name, times()[of]):
 		return span
-	case isValue(block, path):
+	case isValue(block, at):
 		return value
+	case of == "Library" && name == "name":
+		return path
 	}
 	return plain
 }

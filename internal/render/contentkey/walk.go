@@ -19,10 +19,12 @@ type part struct {
 	first, last int // its blocks in order
 }
 
-// reach walks from the head of a data-block.
-func (f *file) reach(head int32) *reached {
+// reach walks from the heads of data-blocks.
+func (f *file) reach(heads ...int32) *reached {
 	w := &reached{file: f, place: slices.Repeat([]int32{nowhere}, len(f.blocks)), partOf: slices.Repeat([]int32{nowhere}, len(f.owners))}
-	w.enter(f.blocks[head].owner)
+	for _, head := range heads {
+		w.enter(f.blocks[head].owner)
+	}
 	for i := 0; i < len(w.parts); i++ {
 		first := len(w.order)
 		w.inside(w.parts[i].owner)

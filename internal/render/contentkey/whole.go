@@ -29,7 +29,7 @@ func remembering() map[string]string {
 		"DynamicPaintCanvasSettings": "dynamic paint", "DynamicPaintBrushSettings": "dynamic paint",
 		"NlaStrip": "an NLA strip", "NlaTrack": "an NLA track", "Sequence": "the sequencer",
 		"bItasc": "an iTaSC solver", "bGPdata": "grease pencil", "GreasePencil": "grease pencil", "Simulation": "a simulation",
-		"CacheFile": "a cache file", "MovieClip": "a movie clip", "Ipo": "an animation of an old version", "Library": "linked data",
+		"CacheFile": "a cache file", "MovieClip": "a movie clip", "Ipo": "an animation of an old version",
 	}
 }
 
@@ -81,36 +81,48 @@ func (f *file) remembers(l *layout, b []byte) string {
 var scenePaths = regexp.MustCompile(`^(view_settings\.|eevee\.|cycles\.(samples|seed|max_bounces|\w+_bounces)$|\[")`)
 
 // whole says why every frame counts everything that the scene comes from; "" where frames
-// count apart from each other.
+// count apart from each other. Libraries have reasons of their own: see library.whole.
 func (w *reached) whole() string {
+	scenes, why := w.remembered()
+	scene := w.order[0]
+	switch {
+	case why != "":
+		return why
+	case w.structOf(scene) != "Scene":
+		return sceneIsLinked
+	case scenes > 1:
+		return anotherScene
+	case w.number(scene, "r.images") != w.number(scene, "r.framapto"):
+		return "time is remapped"
+	}
+	return w.scenePath(scene)
+}
+
+const (
+	sceneIsLinked = "the scene is linked"
+	anotherScene  = "it uses another scene"
+)
+
+// remembered says what was reached that depends on other frames, or may, and counts the scenes.
+func (w *reached) remembered() (scenes int, why string) {
 	f := w.file
 	if f.Version < oldestExamined || f.Version > newestExamined {
-		return fmt.Sprintf("the file is of Blender %d.%d", f.Version/100, f.Version%100)
+		return 0, fmt.Sprintf("the file is of Blender %d.%d", f.Version/100, f.Version%100)
 	}
-	scenes := 0
 	for _, b := range w.order {
 		if what := f.memory[b]; what != "" {
-			return "it uses " + what
+			return scenes, "it uses " + what
 		}
 		switch f.structOf(b) {
 		case "Scene":
 			scenes++
 		case "ChannelDriver":
 			if why := w.scripted(b); why != "" {
-				return why
+				return scenes, why
 			}
 		}
 	}
-	scene := w.order[0]
-	switch {
-	case f.structOf(scene) != "Scene":
-		return "the scene is linked"
-	case scenes > 1:
-		return "it uses another scene"
-	case f.number(scene, "r.images") != f.number(scene, "r.framapto"):
-		return "time is remapped"
-	}
-	return w.scenePath(scene)
+	return scenes, ""
 }
 
 // scenePath says which curve or driver of the scene sets what frames prevents that.
@@ -119,6 +131,9 @@ func (w *reached) scenePath(scene int32) string {
 	adt := f.pointer(scene, "adt")
 	if adt == nowhere {
 		return ""
+	}
+	if action := f.pointer(adt, "action"); action != nowhere && f.structOf(action) != "bAction" {
+		return "the animation of the scene is linked"
 	}
 	curves := slices.Collect(f.list(f.pointer(adt, "drivers.first")))
 	curves = slices.AppendSeq(curves, f.list(f.pointer(f.pointer(adt, "action"), "curves.first")))

@@ -36,9 +36,19 @@ type Found struct {
 	// Aliases are the names under which Blender looks for files that the tree has elsewhere,
 	// sorted by At. Two are never at one place.
 	Aliases []alias.Alias `json:"-"`
+	// Links are the libraries that were found as files of the tree, as each .blend names them,
+	// sorted by From and Stored. Packed and missing ones are not among them.
+	Links []Link `json:"-"`
 	// Colours is the configuration that the settings name; nil without one. It and its files are
 	// among Files.
 	Colours *ocio.Found `json:"-"`
+}
+
+// Link is a library as a .blend names it.
+type Link struct {
+	From   string // path of that .blend in the tree
+	Stored string // the library's path as the .blend has it
+	Path   string // where it is in the tree
 }
 
 // File is what a .blend says of one other file, or of files that belong together.

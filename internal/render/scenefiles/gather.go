@@ -64,9 +64,26 @@ func (s *search) gather() (*Found, error) {
 	}
 	sortFiles(all)
 	s.readHeads(all)
-	found.Aliases = unambiguous(found.Aliases)
+	found.Aliases, found.Links = unambiguous(found.Aliases), s.allLinks()
 	found.Files, found.Partial = all, s.partial || s.tree.partial || s.tree.steps < 0
 	return found, s.ctx.Err()
+}
+
+// allLinks lists the libraries that are files of the tree.
+func (s *search) allLinks() (all []Link) {
+	for _, b := range s.reached() {
+		if b.inside != nil {
+			continue // its place can be that of another file
+		}
+		for _, stored := range slices.Sorted(maps.Keys(b.links)) {
+			to := b.links[stored]
+			if s.answer -= nameCost + len(b.path) + len(stored) + len(to.path); s.full() {
+				return all
+			}
+			all = append(all, Link{b.path, stored, to.path})
+		}
+	}
+	return all
 }
 
 // gone adds the data-blocks that the picture needs of an open .blend and that are not there.

@@ -7,30 +7,45 @@ import (
 
 	"svc.example/internal/render/blender"
 	"svc.example/internal/test/corpus"
+	"svc.example/internal/test/long"
 )
 
-// Ten pairs such as make corpus compares, in one Blender, most with edits of keys.
+// Pairs such as make corpus compares, in one Blender, most with edits that leave some frames or
+// all of them as they are.
 func TestNoFrameThatDiffersIsCalledUnchanged(t *testing.T) {
 	t.Parallel()
-	program, err := blender.Find(os.Getenv("SVC_BLENDER"), blender.DataHome())
-	if err != nil {
-		t.Fatalf("there is no Blender: run scripts/with-blender go test: %v", err)
-	}
-	pairs, found, differ := 0, 0, 0
-	revisions := corpus.Revisions{Blender: program, Folder: t.TempDir(), Edits: []string{"move_key", "remove_key", "interface_only"}}
-	revisions.Report = func(p corpus.Pair) {
-		pairs++
-		found += p.Found
-		differ += p.Frames - p.Equal
-		if len(p.Stale) > 0 || p.Ended {
-			t.Errorf("%+v", p)
-		}
-	}
-	if err := revisions.Run(t.Context(), 0, 10); err != nil {
-		t.Fatal(err)
-	}
-	if pairs != 10 || found == 0 || differ == 0 {
-		t.Errorf("of %d pairs %d frames were found unchanged, and %d differ", pairs, found, differ)
+	for name, edits := range map[string][]string{
+		"all":       nil,
+		"keys":      {"move_key", "remove_key", "interface_only"},
+		"libraries": {"library_material", "library_key", "library_nested", "library_unused"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			program, err := blender.Find(os.Getenv("SVC_BLENDER"), blender.DataHome())
+			if err != nil {
+				t.Fatalf("there is no Blender: run scripts/with-blender go test: %v", err)
+			}
+			pairs, found, differ := 0, 0, 0
+			revisions := corpus.Revisions{Blender: program, Folder: t.TempDir(), Edits: edits}
+			revisions.Report = func(p corpus.Pair) {
+				pairs++
+				found += p.Found
+				differ += p.Frames - p.Equal
+				if len(p.Stale) > 0 || p.Ended {
+					t.Errorf("%+v", p)
+				}
+			}
+			count := long.Scale(8, 20)
+			if name == "all" {
+				count = long.Scale(2, 100)
+			}
+			if err := revisions.Run(t.Context(), 0, count); err != nil {
+				t.Fatal(err)
+			}
+			if pairs != count || (found == 0 || differ == 0) && name != "all" {
+				t.Errorf("of %d pairs %d frames were found unchanged, and %d differ", pairs, found, differ)
+			}
+		})
 	}
 }
 

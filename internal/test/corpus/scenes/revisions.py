@@ -50,15 +50,56 @@ def textured(rng, scene):
 
 
 def from_library(rng, scene):
-    thing = cube(rng, "of the library")
-    dress(thing)
+    """An object of a library: linked, instanced with its collection, or overridden."""
+    kind = rng.choice(("object", "object", "collection", "override"))
+    thing, spare = cube(rng, "of the library"), cube(rng, "spare")
+    dress(thing), dress(spare)
+    if rng.random() < 0.5:
+        for frame in (1, 3, 5):
+            thing.keyframe_insert("location", frame=frame)
+            thing.location.z += 0.3
     path = os.path.join(here("before"), "library.blend")
-    bpy.data.libraries.write(path, {thing})
-    bpy.data.objects.remove(thing)
+    group = bpy.data.collections.new("group")
+    group.objects.link(thing)
+    bpy.data.libraries.write(path, {thing, spare, group}, fake_user=True)
+    for made in (thing, spare):
+        bpy.data.objects.remove(made)
+    bpy.data.collections.remove(group)
     with bpy.data.libraries.load(path, link=True) as (inside, wanted):
-        wanted.objects = list(inside.objects)
-    scene.collection.objects.link(wanted.objects[0])
+        if kind == "collection":
+            wanted.collections = ["group"]
+        else:
+            wanted.objects = ["of the library"]
     bpy.data.libraries[0].filepath = "//library.blend"
+    if kind == "collection":
+        instance = bpy.data.objects.new("instance", None)
+        instance.instance_type, instance.instance_collection = "COLLECTION", wanted.collections[0]
+        scene.collection.objects.link(instance)
+        return
+    scene.collection.objects.link(wanted.objects[0])
+    if kind == "override":
+        own = wanted.objects[0].override_create(remap_local_usages=True)
+        own.location.x += 0.5
+        if rng.random() < 0.5:
+            own.rotation_euler.z = 0.3
+
+
+def library_of_the_library(rng):
+    """Gives the object of the library a material of another library, sometimes."""
+    path = os.path.join(here("before"), "library.blend")
+    if not os.path.exists(path) or rng.random() < 0.5:
+        return
+    material = bpy.data.materials.new("nested")
+    material.use_nodes = True
+    spare = bpy.data.materials.new("spare of the nested")
+    spare.use_nodes = True
+    bpy.data.libraries.write(os.path.join(here("before"), "nested.blend"), {material, spare}, fake_user=True)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    with bpy.data.libraries.load(os.path.join(here("before"), "nested.blend"), link=True) as (inside, wanted):
+        wanted.materials = ["nested"]
+    bpy.data.libraries[0].filepath = "//nested.blend"
+    bpy.data.objects["of the library"].data.materials[0] = wanted.materials[0]
+    bpy.ops.wm.save_as_mainfile(filepath=path, relative_remap=False)
 
 
 def driven(rng, scene):
@@ -321,6 +362,67 @@ def edit_library(rng, scene):
     return True
 
 
+def within(name, change):
+    """Edits a library of the revision."""
+    path = os.path.join(here("after"), name)
+    if not os.path.exists(path):
+        return False
+    bpy.ops.wm.open_mainfile(filepath=path)
+    found = change()
+    if found:
+        bpy.ops.wm.save_as_mainfile(filepath=path, relative_remap=False)
+    bpy.ops.wm.open_mainfile(filepath=os.path.join(here("before"), "scene.blend"))
+    return found
+
+
+def paint(material):
+    material.node_tree.nodes["Principled BSDF"].inputs["Base Color"].default_value = (0, 1, 0, 1)
+    return True
+
+
+def library_material(rng, scene):
+    return within("library.blend", lambda: all(
+        paint(slot.material) for slot in bpy.data.objects["of the library"].material_slots if slot.material.library is None))
+
+
+def library_nested(rng, scene):
+    name = rng.choice(("nested", "spare of the nested"))
+    return within("nested.blend", lambda: paint(bpy.data.materials[name]))
+
+
+def library_key(rng, scene):
+    def change():
+        curve = some_curve(rng)
+        if curve is None:
+            return False
+        key = rng.choice(curve.keyframe_points)
+        key.co = (key.co[0], key.co[1] + rng.uniform(-0.5, 0.5))
+        curve.update()
+        return True
+    return within("library.blend", change)
+
+
+def library_property(rng, scene):
+    return within("library.blend", lambda: any_property(rng, bpy.context.scene))
+
+
+def library_unused(rng, scene):
+    def change():
+        spare = bpy.data.objects["spare"]
+        spare.location.z += 1
+        paint(spare.material_slots[0].material)
+        bpy.data.materials.new("unused").use_fake_user = True
+        for material in bpy.data.materials:
+            for node in material.node_tree.nodes if material.node_tree else ():
+                node.location, node.select = (9, 9), True
+        return True
+    return within("library.blend", change)
+
+
+def library_again(rng, scene):
+    return within("library.blend", lambda: True)
+
+
 def custom_property(rng, scene):
     owner = rng.choice(list(scene.objects) + list(bpy.data.materials) + [scene, scene.world])
     if owner.library is not None:
@@ -411,9 +513,12 @@ def settings(rng, scene):
 
 
 # Edits of keys come more often: only they can leave some frames as they are.
-EDITS = (move_key, move_key, move_key, insert_key, insert_key, remove_key, remove_key, shape_key_of_a_curve, shape_key_of_a_curve, any_property, any_property,
-         any_property, any_property, interface_only, current_frame, save_again, longer, rename, rename, reorder, swap_texture, edit_library, custom_property,
-         drive, add_object, remove_object, hide, move_point, unused, settings, settings)
+EDITS = (
+    move_key, move_key, move_key, insert_key, insert_key, remove_key, remove_key, shape_key_of_a_curve, shape_key_of_a_curve,
+    any_property, any_property, any_property, any_property, interface_only, current_frame, save_again, longer, rename, rename, reorder,
+    swap_texture, edit_library, library_material, library_nested, library_key, library_property, library_unused, library_again,
+    custom_property, drive, add_object, remove_object, hide, move_point, unused, settings, settings,
+)
 
 
 # -- pairs ---------------------------------------------------------------------
@@ -436,6 +541,8 @@ def make():
     scene.render.resolution_x, scene.render.resolution_y, scene.cycles.samples = 16, 12, 1
     scene.frame_end = FRAMES[-1]
     parts = rng.sample(PLAIN, 2) + ([rng.choice(PARTS)] if rng.random() < 0.3 else []) + ([rng.choice(MORE)] if rng.random() < 0.5 else [])
+    if ONLY and all("library" in name for name in ONLY) and from_library not in parts:
+        parts.append(from_library)
     for part in parts:
         part(rng, scene)
     for _ in range(rng.choice((1, 2, 3))):
@@ -447,6 +554,7 @@ def make():
     enliven(rng)
     scene.frame_set(1)
     save(rng, "before")
+    library_of_the_library(rng)
     shutil.copytree(here("before"), here("after"))
     bpy.ops.wm.open_mainfile(filepath=os.path.join(here("before"), "scene.blend"))
     while True:
