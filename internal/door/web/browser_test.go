@@ -291,14 +291,16 @@ func screens() []screen {
 
 func TestPagesWithoutResultsSayHowToHandOneIn(t *testing.T) {
 	t.Parallel()
-	tab, complaints := browse(t)
-	svc := shared(t)
-	for name, path := range map[string]string{"empty": links.LeaderboardPath, "compare-empty": links.ComparePath, "missing": links.GPUPath + "nothing"} {
-		svc.inspect(tab, screens()[0], name, path, complaints)
-		if text := look[string](tab, t, "document.body.innerText"); name != "missing" && !strings.Contains(text, "svc bench --server "+svc.base) {
-			t.Errorf("%s does not say how to hand in a result: %s", name, text)
+	worlds.Each(t, func(t *testing.T, w *apptest.World) {
+		tab, complaints := browse(t)
+		svc := &site{t: t, base: w.URL, app: w.App}
+		for name, path := range map[string]string{"empty": links.LeaderboardPath, "compare-empty": links.ComparePath, "missing": links.GPUPath + "nothing"} {
+			svc.inspect(tab, screens()[0], name, path, complaints)
+			if text := look[string](tab, t, "document.body.innerText"); name != "missing" && !strings.Contains(text, "svc bench --server "+svc.base) {
+				t.Errorf("%s does not say how to hand in a result: %s", name, text)
+			}
 		}
-	}
+	})
 }
 
 // TestPagesReadWellOnEveryScreen opens each page as a person does, on a desktop,

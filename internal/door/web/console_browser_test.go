@@ -205,33 +205,34 @@ func TestAPageThatIsOpenWhenItsSessionEndsLeadsToTheSignIn(t *testing.T) {
 // when the person has signed in again in another tab.
 func TestAnUploadSurvivesTheEndOfItsSession(t *testing.T) {
 	t.Parallel()
-	w := worlds.On(t, "sqlite")
-	p := personOf(t, w, 100)
-	tab, _ := browse(t)
-	p.in(tab)
-	folder := t.TempDir()
-	for name, content := range map[string][]byte{demo.Filename: demo.Scene(), "scene.zip": zipped(t, demo.Filename, demo.Scene())} {
-		file := filepath.Join(folder, name)
-		if err := os.WriteFile(file, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := chromedp.Do(tab, chromedp.Navigate(p.base+"/console/new")); err != nil {
-			t.Fatal(err)
-		}
-		p.submit("/console/sign-out")
-		err := chromedp.Do(tab, chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{file}), chromedp.WaitVisible(chromedp.CSS("[data-sign-in] a")))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if text := look[string](tab, t, `document.querySelector("main").innerText`); !strings.Contains(text, "Your session has ended") || strings.Contains(text, "svc_agent_") {
-			t.Errorf("%s: it says %q", name, text)
-		}
-		p = signIn(t, w, p.Workspace)
+	worlds.Each(t, func(t *testing.T, w *apptest.World) {
+		p := personOf(t, w, 100)
+		tab, _ := browse(t)
 		p.in(tab)
-		if err := chromedp.Do(tab, chromedp.WaitVisible(chromedp.CSS("#price"))); err != nil {
-			t.Fatalf("%s: %v", name, err)
+		folder := t.TempDir()
+		for name, content := range map[string][]byte{demo.Filename: demo.Scene(), "scene.zip": zipped(t, demo.Filename, demo.Scene())} {
+			file := filepath.Join(folder, name)
+			if err := os.WriteFile(file, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := chromedp.Do(tab, chromedp.Navigate(p.base+"/console/new")); err != nil {
+				t.Fatal(err)
+			}
+			p.submit("/console/sign-out")
+			err := chromedp.Do(tab, chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{file}), chromedp.WaitVisible(chromedp.CSS("[data-sign-in] a")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text := look[string](tab, t, `document.querySelector("main").innerText`); !strings.Contains(text, "Your session has ended") || strings.Contains(text, "svc_agent_") {
+				t.Errorf("%s: it says %q", name, text)
+			}
+			p = signIn(t, w, p.Workspace)
+			p.in(tab)
+			if err := chromedp.Do(tab, chromedp.WaitVisible(chromedp.CSS("#price"))); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
 		}
-	}
+	})
 }
 
 // zipped is an archive of one file.
@@ -253,61 +254,62 @@ func zipped(t *testing.T, name string, content []byte) []byte {
 // button.
 func TestThePriceFollowsTheFramesAsTheyAreTyped(t *testing.T) {
 	t.Parallel()
-	w := worlds.On(t, "sqlite")
-	p := personOf(t, w, 500)
-	priced := p.upload("demo.blend", demo.Scene())
-	tab, _ := browse(t)
-	p.in(tab)
-	if err := chromedp.Do(tab, chromedp.Navigate(w.URL+priced.path)); err != nil {
-		t.Fatal(err)
-	}
-	field, button := chromedp.CSS("[name=frames]"), `document.querySelector("#price button.big")`
-	typed := func(frames, wants string, on bool) {
-		t.Helper()
-		look[bool](tab, t, `document.querySelector("[name=frames]").select() === undefined`)
-		err := chromedp.Do(tab, chromedp.SendKeys(field, frames))
-		if err == nil {
-			_, err = chromedp.Run(tab, chromedp.Poll[bool](fmt.Sprintf("%s.textContent === %q && %s.disabled === %t", button, wants, button, !on)))
+	worlds.Each(t, func(t *testing.T, w *apptest.World) {
+		p := personOf(t, w, 500)
+		priced := p.upload("demo.blend", demo.Scene())
+		tab, _ := browse(t)
+		p.in(tab)
+		if err := chromedp.Do(tab, chromedp.Navigate(w.URL+priced.path)); err != nil {
+			t.Fatal(err)
 		}
+		field, button := chromedp.CSS("[name=frames]"), `document.querySelector("#price button.big")`
+		typed := func(frames, wants string, on bool) {
+			t.Helper()
+			look[bool](tab, t, `document.querySelector("[name=frames]").select() === undefined`)
+			err := chromedp.Do(tab, chromedp.SendKeys(field, frames))
+			if err == nil {
+				_, err = chromedp.Run(tab, chromedp.Poll[bool](fmt.Sprintf("%s.textContent === %q && %s.disabled === %t", button, wants, button, !on)))
+			}
+			if err != nil {
+				t.Fatalf("frames %s: %v", frames, err)
+			}
+		}
+		typed("1 – 3, 7", "Render 4 frames for $0.04", true)
+		typed("1-3,x", "Render", false)
+		typed("30", "Render 1 frame for $0.01", true)
+		chosen := func(name, value, sees string) {
+			t.Helper()
+			err := chromedp.Do(tab, chromedp.SendKeys(chromedp.CSS("[name="+name+"]"), value))
+			if err == nil {
+				_, err = chromedp.Run(tab, chromedp.Poll[bool](fmt.Sprintf(`document.body.textContent.includes(%q)`, sees)))
+			}
+			if err != nil {
+				t.Fatalf("%s %s: %v", name, value, err)
+			}
+		}
+		look[bool](tab, t, `document.querySelector(".choices details").open = true`)
+		chosen("resolution_percentage", "50", "240 × 135 pixels, 24 samples")
+		chosen("samples", "7", "240 × 135 pixels, 7 samples")
+		chosen("camera", "Nobody", `camera "Nobody"`)
+		if !look[bool](tab, t, button+".disabled") {
+			t.Error("a camera that the file does not have can be ordered")
+		}
+		look[bool](tab, t, `document.querySelector("[name=camera]").select() === undefined`)
+		if err := chromedp.Do(tab, chromedp.SendKeys(chromedp.CSS("[name=camera]"), "\b")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := chromedp.Run(tab, chromedp.Poll[bool](button+`.disabled === false`)); err != nil {
+			t.Fatal(err)
+		}
+		err := chromedp.Do(tab, chromedp.WaitVisible(chromedp.CSS("#warnings li")), chromedp.Click(chromedp.CSS("#price [name=outside]")), // beyond the scene's range
+			chromedp.Click(chromedp.CSS("#price [name=terms]")), chromedp.Click(chromedp.CSS("#price button.big")), chromedp.WaitVisible(chromedp.CSS("#live")))
 		if err != nil {
-			t.Fatalf("frames %s: %v", frames, err)
+			t.Fatal(err)
 		}
-	}
-	typed("1 – 3, 7", "Render 4 frames for $0.04", true)
-	typed("1-3,x", "Render", false)
-	typed("30", "Render 1 frame for $0.01", true)
-	chosen := func(name, value, sees string) {
-		t.Helper()
-		err := chromedp.Do(tab, chromedp.SendKeys(chromedp.CSS("[name="+name+"]"), value))
-		if err == nil {
-			_, err = chromedp.Run(tab, chromedp.Poll[bool](fmt.Sprintf(`document.body.textContent.includes(%q)`, sees)))
+		p.open("/console/wallet").want(t, http.StatusOK, "$4.99")
+		o, err := w.App.Jobs(links.Links{}).Get(t.Context(), p.ID, path.Base(look[string](tab, t, "location.pathname")))
+		if want := (settings.Settings{Samples: 7, ResolutionPercentage: 50}); err != nil || o.Settings != want {
+			t.Errorf("the job has %+v, %v", o.Settings, err)
 		}
-		if err != nil {
-			t.Fatalf("%s %s: %v", name, value, err)
-		}
-	}
-	look[bool](tab, t, `document.querySelector(".choices details").open = true`)
-	chosen("resolution_percentage", "50", "240 × 135 pixels, 24 samples")
-	chosen("samples", "7", "240 × 135 pixels, 7 samples")
-	chosen("camera", "Nobody", `camera "Nobody"`)
-	if !look[bool](tab, t, button+".disabled") {
-		t.Error("a camera that the file does not have can be ordered")
-	}
-	look[bool](tab, t, `document.querySelector("[name=camera]").select() === undefined`)
-	if err := chromedp.Do(tab, chromedp.SendKeys(chromedp.CSS("[name=camera]"), "\b")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := chromedp.Run(tab, chromedp.Poll[bool](button+`.disabled === false`)); err != nil {
-		t.Fatal(err)
-	}
-	err := chromedp.Do(tab, chromedp.WaitVisible(chromedp.CSS("#warnings li")), chromedp.Click(chromedp.CSS("#price [name=outside]")), // beyond the scene's range
-		chromedp.Click(chromedp.CSS("#price [name=terms]")), chromedp.Click(chromedp.CSS("#price button.big")), chromedp.WaitVisible(chromedp.CSS("#live")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.open("/console/wallet").want(t, http.StatusOK, "$4.99")
-	o, err := w.App.Jobs(links.Links{}).Get(t.Context(), p.ID, path.Base(look[string](tab, t, "location.pathname")))
-	if want := (settings.Settings{Samples: 7, ResolutionPercentage: 50}); err != nil || o.Settings != want {
-		t.Errorf("the job has %+v, %v", o.Settings, err)
-	}
+	})
 }

@@ -2,7 +2,9 @@ package story
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -116,6 +118,7 @@ func (p *Console) AsksToBeNotified() {
 	p.Do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
 		_, err := cdp.Call(ctx, tab, browser.SetPermission, browser.SetPermissionParams{
 			Permission: &browser.PermissionDescriptor{Name: string(browser.PermissionTypeNotifications)}, Setting: browser.PermissionSettingGranted, Origin: p.Base,
+			BrowserContextID: chromedp.FromContext(p.Tab).BrowserContextID,
 		})
 		return err
 	}))
@@ -143,19 +146,51 @@ func (p *Console) Run(script string) {
 	}
 }
 
-// Browse gives a context of a real Chromium. A machine without one fails the
-// test: scripts/install-tools chromium.
+// chromium is the one browser of a package's stories, which starts when one first asks for a
+// tab; Run ends it.
+var chromium struct {
+	once   sync.Once
+	ctx    context.Context
+	err    error
+	folder string // of its profile
+	end    func()
+}
+
+func openChromium() {
+	if chromium.folder, chromium.err = os.MkdirTemp("", "svc-browser-"); chromium.err != nil {
+		return
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, // it runs as root here, on pages of our own
+		chromedp.UserDataDir(chromium.folder))
+	allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, closeTab := chromedp.NewContext(allocated)
+	chromium.ctx, chromium.end = ctx, func() { closeTab(); stop() }
+	chromium.err = chromedp.Do(ctx)
+}
+
+// closeChromium ends the browser, if there is one, and waits for it.
+func closeChromium() error {
+	if chromium.ctx == nil {
+		return os.RemoveAll(chromium.folder)
+	}
+	err := chromedp.Cancel(chromium.ctx)
+	chromium.end()
+	return errors.Join(err, os.RemoveAll(chromium.folder))
+}
+
+// Browse gives a tab of a real Chromium, with cookies, storage and permissions of its own. A
+// machine without one fails the test: scripts/install-tools chromium.
 func Browse(t *testing.T) context.Context {
 	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, // it runs as root here, on pages of our own
-		chromedp.UserDataDir(t.TempDir()))
-	whole, cancel := context.WithTimeout(t.Context(), 4*await.Patience) // many pages
-	t.Cleanup(cancel)
-	allocated, stop := chromedp.NewExecAllocator(whole, options...)
-	t.Cleanup(stop)
-	ctx, closeTab := chromedp.NewContext(allocated)
+	chromium.once.Do(openChromium)
+	if chromium.err != nil {
+		t.Fatal(chromium.err)
+	}
+	whole, cancel := context.WithTimeout(chromium.ctx, 4*await.Patience) // many pages
+	context.AfterFunc(t.Context(), cancel)                               // before what the story serves to the tab ends
+	tab, closeTab := chromedp.NewContext(whole, chromedp.WithNewBrowserContext())
 	t.Cleanup(closeTab)
-	return ctx
+	return tab
 }
 
 // Look gives the value of an expression on the open page.

@@ -56,7 +56,12 @@ func Run(m *testing.M) int {
 	if err := flag.Set("test.parallel", strconv.Itoa(sideBySide)); err != nil {
 		panic(err)
 	}
-	return apptest.Run(m, shared)
+	code := apptest.Run(m, shared)
+	if err := closeChromium(); err != nil {
+		fmt.Fprintln(os.Stderr, "the browser:", err)
+		code = max(code, 1)
+	}
+	return code
 }
 
 // sideBySide is how many stories run at once, at least: they mostly wait for what

@@ -46,40 +46,40 @@ document.body.append(end);
 // TestTheTypeScriptSDKRendersAndVerifiesInABrowser runs it in a real Chromium, on a page of
 // another origin than the service.
 func TestTheTypeScriptSDKRendersAndVerifiesInABrowser(t *testing.T) {
-	t.Parallel()
-	svc := story.SharedOn(t, "sqlite")
-	c := svc.Caller(story.Credit)
-	mux := http.NewServeMux()
-	mux.Handle("GET /lib/", http.FileServer(http.Dir("../../../../sdk/typescript")))
-	mux.HandleFunc("GET /scene.blend", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(demo.Scene()) })
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(browserProgram)) })
-	site := httptest.NewServer(mux)
-	t.Cleanup(site.Close)
+	story.EachShared(t, func(t *testing.T, svc *story.Service) {
+		c := svc.Caller(story.Credit)
+		mux := http.NewServeMux()
+		mux.Handle("GET /lib/", http.FileServer(http.Dir("../../../../sdk/typescript")))
+		mux.HandleFunc("GET /scene.blend", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(demo.Scene()) })
+		mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(browserProgram)) })
+		site := httptest.NewServer(mux)
+		t.Cleanup(site.Close)
 
-	ctx := story.Browse(t)
-	if err := chromedp.Do(ctx, chromedp.Navigate(site.URL+"/#"+svc.URL+","+c.Agent.Secret), chromedp.WaitVisible(chromedp.ID("told"))); err != nil {
-		t.Fatal(err)
-	}
-	var told struct {
-		Error   string
-		Price   int
-		Look    int
-		Frames  []int
-		Bytes   int
-		Checks  []string
-		Refused string
-	}
-	text := story.Look[string](ctx, t, "told.textContent")
-	if err := json.Unmarshal([]byte(text), &told); err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(told.Frames)
-	if told.Error != "" || told.Price != 2 || told.Look != 0xff || !slices.Equal(told.Frames, []int{1, 2}) || told.Bytes == 0 || told.Refused != "render_not_found" {
-		t.Errorf("the page shows %s", text)
-	}
-	for _, check := range []string{"signature", "statement", "members", "artifact", "contents", "frames", "manifest", "log"} {
-		if !slices.Contains(told.Checks, check) {
-			t.Errorf("the check %s was not made: %v", check, told.Checks)
+		ctx := story.Browse(t)
+		if err := chromedp.Do(ctx, chromedp.Navigate(site.URL+"/#"+svc.URL+","+c.Agent.Secret), chromedp.WaitVisible(chromedp.ID("told"))); err != nil {
+			t.Fatal(err)
 		}
-	}
+		var told struct {
+			Error   string
+			Price   int
+			Look    int
+			Frames  []int
+			Bytes   int
+			Checks  []string
+			Refused string
+		}
+		text := story.Look[string](ctx, t, "told.textContent")
+		if err := json.Unmarshal([]byte(text), &told); err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(told.Frames)
+		if told.Error != "" || told.Price != 2 || told.Look != 0xff || !slices.Equal(told.Frames, []int{1, 2}) || told.Bytes == 0 || told.Refused != "render_not_found" {
+			t.Errorf("the page shows %s", text)
+		}
+		for _, check := range []string{"signature", "statement", "members", "artifact", "contents", "frames", "manifest", "log"} {
+			if !slices.Contains(told.Checks, check) {
+				t.Errorf("the check %s was not made: %v", check, told.Checks)
+			}
+		}
+	})
 }

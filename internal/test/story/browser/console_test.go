@@ -22,7 +22,6 @@ import (
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/test/await"
-	"svc.example/internal/test/dbtest"
 	"svc.example/internal/test/story"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/worker"
@@ -166,65 +165,67 @@ func TestAJobThatFailsSaysWhatToDoWhileItsPageIsOpen(t *testing.T) {
 // A page whose stream could not be opened, because the connection was lost for a moment,
 // opens it later: the page need not be loaded again.
 func TestAPageWhoseStreamNeverBeganOpensItAgain(t *testing.T) {
-	t.Parallel()
-	svc := story.Start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: story.LogOf(t)})
-	p := svc.Console(svc.Caller(story.Credit))
-	job, err := p.Take(p.QuoteFrames(3))
-	if err != nil {
-		t.Fatal(err)
-	}
-	onNewPages(p, `
-		const fetched = window.fetch;
-		window.refused = 0;
-		window.fetch = (...request) => window.refused > 1 ? fetched(...request) : (window.refused++, Promise.reject(new TypeError("the line is gone")));
-	`)
-	p.Open("/console/jobs/" + job.JobID)
-	p.Says("queued", "0 of 3 frames")
-	p.Until("its stream was asked for", "window.refused > 0")
-	svc.Write(func(ctx context.Context, tx *db.Tx) error {
-		_, err := svc.App.Jobs(svc.App.Links(svc.URL)).FailByOperator(ctx, tx, job.JobID, "The power is cut on Sunday.")
-		return err
+	story.Each(t, func(t *testing.T, config app.Config) {
+		svc := story.Start(t, config)
+		p := svc.Console(svc.Caller(story.Credit))
+		job, err := p.Take(p.QuoteFrames(3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		onNewPages(p, `
+			const fetched = window.fetch;
+			window.refused = 0;
+			window.fetch = (...request) => window.refused > 1 ? fetched(...request) : (window.refused++, Promise.reject(new TypeError("the line is gone")));
+		`)
+		p.Open("/console/jobs/" + job.JobID)
+		p.Says("queued", "0 of 3 frames")
+		p.Until("its stream was asked for", "window.refused > 0")
+		svc.Write(func(ctx context.Context, tx *db.Tx) error {
+			_, err := svc.App.Jobs(svc.App.Links(svc.URL)).FailByOperator(ctx, tx, job.JobID, "The power is cut on Sunday.")
+			return err
+		})
+		p.Says("failed", "The power is cut on Sunday.")
 	})
-	p.Says("failed", "The power is cut on Sunday.")
 }
 
 // A page follows its job however late the last of its scripts comes.
 func TestAPageFollowsItsJobHoweverLateItsScriptsCome(t *testing.T) {
-	t.Parallel()
-	svc := story.Start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: story.LogOf(t)})
-	p := svc.Console(svc.Caller(story.Credit))
-	job, err := p.Take(p.QuoteFrames(3))
-	if err != nil {
-		t.Fatal(err)
-	}
-	target, err := url.Parse(svc.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	late, asked, last := make(chan struct{}), make(chan struct{}), lastScript(p, "/console/jobs/"+job.JobID)
-	ask := sync.OnceFunc(func() { close(asked) })
-	proxy := httputil.NewSingleHostReverseProxy(target)
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case r.URL.Path == last:
-			<-late
-		case strings.HasSuffix(r.URL.Path, "/live"):
-			ask()
+	story.Each(t, func(t *testing.T, config app.Config) {
+		svc := story.Start(t, config)
+		p := svc.Console(svc.Caller(story.Credit))
+		job, err := p.Take(p.QuoteFrames(3))
+		if err != nil {
+			t.Fatal(err)
 		}
-		proxy.ServeHTTP(w, r)
-	}))
-	t.Cleanup(front.Close)
-	release := sync.OnceFunc(func() { close(late) })
-	t.Cleanup(release)
-	p.Run(fmt.Sprintf("location.href = %q", front.URL+"/console/jobs/"+job.JobID)) // its load event is as late
-	p.Until("the other scripts have run, and what they put off", `new Promise((done) => {
-		const others = [...document.scripts].slice(0, -1);
-		const come = others.length > 0 && others.every((s) => performance.getEntriesByName(s.src).some((e) => e.responseEnd > 0));
-		setTimeout(() => done(come), 300);
-	})`)
-	release()
-	p.Says("queued", "0 of 3 frames")
-	await.Next(t, asked, "the request for its stream")
+		target, err := url.Parse(svc.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		late, asked, last := make(chan struct{}), make(chan struct{}), lastScript(p, "/console/jobs/"+job.JobID)
+		ask := sync.OnceFunc(func() { close(asked) })
+		proxy := httputil.NewSingleHostReverseProxy(target)
+		front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case r.URL.Path == last:
+				<-late
+			case strings.HasSuffix(r.URL.Path, "/live"):
+				ask()
+			}
+			proxy.ServeHTTP(w, r)
+		}))
+		t.Cleanup(front.Close)
+		release := sync.OnceFunc(func() { close(late) })
+		t.Cleanup(release)
+		p.Run(fmt.Sprintf("location.href = %q", front.URL+"/console/jobs/"+job.JobID)) // its load event is as late
+		p.Until("the other scripts have run, and what they put off", `new Promise((done) => {
+			const others = [...document.scripts].slice(0, -1);
+			const come = others.length > 0 && others.every((s) => performance.getEntriesByName(s.src).some((e) => e.responseEnd > 0));
+			setTimeout(() => done(come), 300);
+		})`)
+		release()
+		p.Says("queued", "0 of 3 frames")
+		await.Next(t, asked, "the request for its stream")
+	})
 }
 
 // lastScript is the path of the last script of a page.
@@ -236,60 +237,61 @@ func lastScript(p *story.Console, path string) string {
 
 // Whatever is lost, a request, a notice or a part of an answer, a page says soon what is true.
 func TestAPageIsTrueWithoutItsStream(t *testing.T) {
-	t.Parallel()
-	svc := story.Start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: story.LogOf(t)})
-	p := svc.Console(svc.Caller(story.Credit))
-	job, err := p.Take(p.QuoteFrames(3))
-	if err != nil {
-		t.Fatal(err)
-	}
-	onNewPages(p, `
-		const fetched = window.fetch;
-		window.fetch = (path, options) => String(path).includes("/live?")
-			? Promise.resolve(new Response(new ReadableStream({}), { headers: { "Content-Type": "text/event-stream" } }))
-			: fetched(path, options);
-	`)
-	list := svc.Console(p.Caller)
-	onNewPages(list, `
-		const fetched = window.fetch;
-		window.fetch = (path, options) => String(path).includes("/live?") ? new Promise(() => {}) : fetched(path, options);
-	`)
-	p.Open("/console/jobs/" + job.JobID)
-	p.Says("queued", "0 of 3 frames")
-	list.Open("/console")
-	list.Says("queued")
-	svc.Write(func(ctx context.Context, tx *db.Tx) error {
-		_, err := svc.App.Jobs(svc.App.Links(svc.URL)).FailByOperator(ctx, tx, job.JobID, "The power is cut on Sunday.")
-		return err
+	story.Each(t, func(t *testing.T, config app.Config) {
+		svc := story.Start(t, config)
+		p := svc.Console(svc.Caller(story.Credit))
+		job, err := p.Take(p.QuoteFrames(3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		onNewPages(p, `
+			const fetched = window.fetch;
+			window.fetch = (path, options) => String(path).includes("/live?")
+				? Promise.resolve(new Response(new ReadableStream({}), { headers: { "Content-Type": "text/event-stream" } }))
+				: fetched(path, options);
+		`)
+		list := svc.Console(p.Caller)
+		onNewPages(list, `
+			const fetched = window.fetch;
+			window.fetch = (path, options) => String(path).includes("/live?") ? new Promise(() => {}) : fetched(path, options);
+		`)
+		p.Open("/console/jobs/" + job.JobID)
+		p.Says("queued", "0 of 3 frames")
+		list.Open("/console")
+		list.Says("queued")
+		svc.Write(func(ctx context.Context, tx *db.Tx) error {
+			_, err := svc.App.Jobs(svc.App.Links(svc.URL)).FailByOperator(ctx, tx, job.JobID, "The power is cut on Sunday.")
+			return err
+		})
+		p.Says("failed", "The power is cut on Sunday.", "Render again")
+		list.Says("failed", "The power is cut on Sunday.")
+		list.Run(`document.querySelector("#jobs input[name=job]").checked = true`)
+		list.Run(`window.reached = window.fetch; window.fetch = () => Promise.reject(new TypeError("the line is gone"))`)
+		list.Says("The service cannot be reached.", "failed")
+		list.Run(`window.fetch = window.reached`)
+		list.Until("the service is back", `document.querySelector("#away") === null`)
+		list.Until("the job is still selected", `document.querySelector("#jobs input[name=job]").checked`)
 	})
-	p.Says("failed", "The power is cut on Sunday.", "Render again")
-	list.Says("failed", "The power is cut on Sunday.")
-	list.Run(`document.querySelector("#jobs input[name=job]").checked = true`)
-	list.Run(`window.reached = window.fetch; window.fetch = () => Promise.reject(new TypeError("the line is gone"))`)
-	list.Says("The service cannot be reached.", "failed")
-	list.Run(`window.fetch = window.reached`)
-	list.Until("the service is back", `document.querySelector("#away") === null`)
-	list.Until("the job is still selected", `document.querySelector("#jobs input[name=job]").checked`)
 }
 
 // Over a line of 1.6 Mbit/s and 150 ms pages are painted once, where they stay. How soon is in
 // the log: a busy machine says nothing of it.
 func TestPagesOverASlowLineKeepTheirLayout(t *testing.T) {
-	t.Parallel()
-	svc := story.SharedOn(t, "sqlite").With(t)
-	p := svc.Console(svc.Caller(story.Credit))
-	p.Do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
-		_, err := cdp.Call(ctx, tab, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
-			MatchedNetworkConditions: []*network.Conditions{{Latency: 150, DownloadThroughput: 200_000, UploadThroughput: 94_000}},
-		})
-		return err
-	}))
-	for _, path := range []string{"/", "/console", "/console/new", "/console/wallet", "/console/keys"} {
-		p.Open(path)
-		p.Until("the first paint of "+path, `performance.getEntriesByName("first-contentful-paint").length > 0`)
-		t.Logf("%s: first paint after %.0f ms", path, story.Look[float64](p.Tab, t, `performance.getEntriesByName("first-contentful-paint")[0].startTime`))
-		if shift := story.Look[float64](p.Tab, t, `performance.getEntriesByType("layout-shift").reduce((n, e) => n + e.value, 0)`); shift > 0.01 {
-			t.Errorf("%s: its layout shifts by %v", path, shift)
+	story.EachShared(t, func(t *testing.T, svc *story.Service) {
+		p := svc.Console(svc.Caller(story.Credit))
+		p.Do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+			_, err := cdp.Call(ctx, tab, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
+				MatchedNetworkConditions: []*network.Conditions{{Latency: 150, DownloadThroughput: 200_000, UploadThroughput: 94_000}},
+			})
+			return err
+		}))
+		for _, path := range []string{"/", "/console", "/console/new", "/console/wallet", "/console/keys"} {
+			p.Open(path)
+			p.Until("the first paint of "+path, `performance.getEntriesByName("first-contentful-paint").length > 0`)
+			t.Logf("%s: first paint after %.0f ms", path, story.Look[float64](p.Tab, t, `performance.getEntriesByName("first-contentful-paint")[0].startTime`))
+			if shift := story.Look[float64](p.Tab, t, `performance.getEntriesByType("layout-shift").reduce((n, e) => n + e.value, 0)`); shift > 0.01 {
+				t.Errorf("%s: its layout shifts by %v", path, shift)
+			}
 		}
-	}
+	})
 }

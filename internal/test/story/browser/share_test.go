@@ -95,20 +95,20 @@ func TestALinkShowsItsJobAndNothingElse(t *testing.T) {
 
 // TestTheBadgeOfASharedJobVerifiesInTheVisitorsBrowser plays the frames and reads the badge.
 func TestTheBadgeOfASharedJobVerifiesInTheVisitorsBrowser(t *testing.T) {
-	t.Parallel()
-	svc := story.SharedOn(t, "sqlite")
-	c := svc.Caller(story.Credit)
-	job := c.Completed()
-	var made shared
-	story.Send(t, story.Request(t, http.MethodPost, svc.URL+"/node/v1/jobs/"+job.JobID+"/share", c.Agent.Secret, `{}`), &made)
-	visitor := svc.Console(svc.Caller(0)) // a session of another workspace makes no difference
-	visitor.Do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile), chromedp.Navigate(made.ShareURL))
-	visitor.Until("the badge is checked", `verdict.dataset.state === "verified" && verdict.innerText.includes("2 frames")`)
-	visitor.Until("the next frame is shown", `document.querySelector("[data-play]").hidden === false && (document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight", bubbles: true})), picture.alt === "Frame 2")`)
-	if width := story.Look[int](visitor.Tab, t, "document.documentElement.scrollWidth"); width > 390 {
-		t.Errorf("the page is %d pixels wide on a phone of 390", width)
-	}
-	if len(visitor.Said) > 0 {
-		t.Errorf("the browser says %q", visitor.Said)
-	}
+	story.EachShared(t, func(t *testing.T, svc *story.Service) {
+		c := svc.Caller(story.Credit)
+		job := c.Completed()
+		var made shared
+		story.Send(t, story.Request(t, http.MethodPost, svc.URL+"/node/v1/jobs/"+job.JobID+"/share", c.Agent.Secret, `{}`), &made)
+		visitor := svc.Console(svc.Caller(0)) // a session of another workspace makes no difference
+		visitor.Do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile), chromedp.Navigate(made.ShareURL))
+		visitor.Until("the badge is checked", `verdict.dataset.state === "verified" && verdict.innerText.includes("2 frames")`)
+		visitor.Until("the next frame is shown", `document.querySelector("[data-play]").hidden === false && (document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight", bubbles: true})), picture.alt === "Frame 2")`)
+		if width := story.Look[int](visitor.Tab, t, "document.documentElement.scrollWidth"); width > 390 {
+			t.Errorf("the page is %d pixels wide on a phone of 390", width)
+		}
+		if len(visitor.Said) > 0 {
+			t.Errorf("the browser says %q", visitor.Said)
+		}
+	})
 }
