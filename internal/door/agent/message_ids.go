@@ -17,6 +17,9 @@ import (
 // floating point ones and cuts fractions off.
 var plainNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,14})$`)
 
+// isID matches a text or a number, which alone can be ids.
+var isID = regexp.MustCompile(`^["0-9-]`)
+
 // givenIDs are ids as callers wrote them, by the text of the number that stands for each.
 type givenIDs map[string]json.RawMessage
 
@@ -86,7 +89,7 @@ func requestID(body []byte) json.RawMessage {
 		ID     json.RawMessage `json:"id"`
 		Method string          `json:"method"`
 	}
-	if json.Unmarshal(body, &one) != nil || one.Method == "" || string(one.ID) == "null" {
+	if json.Unmarshal(body, &one) != nil || one.Method == "" || !isID.Match(one.ID) {
 		return nil
 	}
 	return one.ID
@@ -108,7 +111,7 @@ func Answer(w http.ResponseWriter, r *http.Request, err error) bool {
 		Method string                `json:"method"`
 		Params mcp.CallToolParamsRaw `json:"params"`
 	}
-	if readErr != nil || id == nil || json.Unmarshal(body, &call) != nil || call.Method != "tools/call" {
+	if readErr != nil || id == nil || json.Unmarshal(body, &call) != nil || call.Method != "tools/call" || call.Params.Name == "" {
 		return false
 	}
 	sent := arguments{}

@@ -12,7 +12,10 @@ import (
 
 	"svc.example/internal/app"
 	"svc.example/internal/ground/ratelimit"
+	"svc.example/internal/test/dbtest"
 )
+
+const noID = "00000000000000000000000000000000"
 
 // raw posts a message and returns the answer as it came.
 func (svc *service) raw(body string) (*http.Response, string) {
@@ -59,6 +62,69 @@ func TestAnUnknownMethodIsNotFound(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(got), &body); err != nil || res.StatusCode != 200 || body.Error.Code != -32601 {
 		t.Errorf("%d %s, %v", res.StatusCode, got, err)
+	}
+}
+
+// Revisions until 2025-03-26 have arrays. JSON-RPC answers no notification, and each request
+// of an array.
+func TestAnUnknownMethodHidesNoOtherMessage(t *testing.T) {
+	t.Parallel()
+	svc := one(t)
+	for body, want := range map[string]struct {
+		status int
+		parts  []string
+	}{
+		`[{"jsonrpc":"2.0","id":1.5,"method":"tools/steal"},{"jsonrpc":"2.0","id":2,"method":"ping"},{"jsonrpc":"2.0","method":"no/notice"}]`: {200, []string{`"id":1.5`, "-32601", `"id":2`, `"result":{}`}},
+		`[{"jsonrpc":"2.0","method":"no/notice"}]`:                            {202, nil},
+		`{"jsonrpc":"2.0","method":"no/notice"}`:                              {202, nil},
+		`{"jsonrpc":"2.0","id":7,"method":"tools/call"}`:                      {200, []string{`"id":7`, "-32600", "params"}},
+		`[{"jsonrpc":"2.0","id":"a","method":"tools/call"}]`:                  {200, []string{`[{`, `"id":"a"`, "-32600"}},
+		`{"jsonrpc":"2.0","id":{"a":[1]},"method":"ping"}`:                    {400, []string{"An id is a text or a number."}},
+		`{"jsonrpc":"2.0","id":null,"method":"ping"}`:                         {400, []string{"An id is a text or a number."}},
+		`{"jsonrpc":"1.0[x]","id":1,"method":"ping"}`:                         {400, []string{`1.0[x]`, "JSON-RPC 2.0"}},
+		`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"1.0","id":2}]`: {400, []string{"JSON-RPC 2.0"}},
+	} {
+		res, got := svc.raw(body)
+		for _, part := range want.parts {
+			if !strings.Contains(got, part) {
+				t.Errorf("%s: lacks %s: %s", body, part, got)
+			}
+		}
+		if res.StatusCode != want.status || strings.Contains(got, `\\x`) || (want.parts == nil) != (got == "") {
+			t.Errorf("%s: %d %s", body, res.StatusCode, got)
+		}
+	}
+}
+
+// What is wrong with arguments is said by their names, in words without marks of the schema.
+func TestAWrongArgumentIsNamed(t *testing.T) {
+	t.Parallel()
+	svc := one(t)
+	c := svc.client(svc.agent)
+	for wrong, want := range map[string]string{
+		`{}`:                                  `svc_status are wrong: "job_id" is missing.`,
+		`{"job_id":7}`:                        `svc_status are wrong: job_id: 7 is of type integer and has to be of type string.`,
+		`{"job_id":"JOB-[1]"}`:                `svc_status are wrong: job_id: "JOB-[1]" does not match the pattern ^JOB-[0-9a-f]{32}$.`,
+		`{"job_id":"JOB-` + noID + `","x":1}`: `svc_status are wrong: there is no argument "x".`,
+		`{"job_id":"JOB-` + noID + `","wait_seconds":-1}`: `svc_status are wrong: wait_seconds: -1 is less than 1.`,
+	} {
+		if a := c.call("svc_status", json.RawMessage(wrong)); !a.refused || !strings.Contains(a.text, want) {
+			t.Errorf("%s: %s\nwant %s", wrong, a.text, want)
+		}
+	}
+}
+
+// A job that has ended leads to what became of it.
+func TestACancelThatComesTooLateNamesARightStep(t *testing.T) {
+	t.Parallel()
+	svc := start(t, dbtest.URL(t, "sqlite"), rendering)
+	c := svc.client(svc.agent)
+	all := c.tellAll(svc.scene().UploadID)
+	a := c.call("svc_cancel", map[string]any{"job_id": all[len(all)-1].at("job_id")})
+	a.wantRefusal("render_not_cancellable")
+	a.want("next_tool", "svc_status")
+	if !strings.Contains(a.text, "the render has ended") {
+		t.Error(a.text)
 	}
 }
 

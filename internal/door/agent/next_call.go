@@ -61,7 +61,10 @@ func (n nextCall) text() string {
 	}
 	line := fmt.Sprintf("Next: %s %s", *n.Tool, with)
 	if n.PollAfterSeconds != nil {
-		line += fmt.Sprintf(" after %d seconds", *n.PollAfterSeconds)
+		line += fmt.Sprintf(" after %d second", *n.PollAfterSeconds)
+		if *n.PollAfterSeconds != 1 {
+			line += "s"
+		}
 	}
 	return line + "."
 }

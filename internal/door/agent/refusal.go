@@ -157,6 +157,8 @@ func nextAfterRefusal(code fault.Code, retryable bool, tool toolName, sent argum
 			break // the person said no
 		}
 		return again(startTool, "upload_id", "quote_id", "max_price_cents")
+	case fault.RenderNotCancellable: // which says how the job goes
+		return again(statusTool, "job_id")
 	case fault.RenderNotCompleted:
 		n := again(statusTool, "job_id")
 		n.PollAfterSeconds = pollAfter(pollSoon)
@@ -181,10 +183,6 @@ func badArguments(tool toolName, sent map[string]any, err error) error {
 			return fault.New(fault.LegalRequired, "The person has not accepted the price and the terms.")
 		}
 	}
-	text := err.Error()
-	if at := strings.LastIndex(text, "validating "); at >= 0 { // the innermost place
-		text = text[at+len("validating "):]
-	}
-	return fault.New(fault.InvalidRequest, "The arguments do not match the schema of %s: %s.", tool, text).
+	return fault.New(fault.InvalidRequest, "The arguments of %s are wrong: %s.", tool, mistake(err)).
 		WithAction("Read the tool's input schema and send arguments that fit it.")
 }

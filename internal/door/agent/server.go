@@ -22,6 +22,7 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -32,6 +33,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/ground/plaintext"
 	"svc.example/internal/ground/seal"
 	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/identity"
@@ -170,30 +172,74 @@ func (s *server) message(next http.Handler) front.Handler {
 		if err != nil {
 			return err
 		}
-		body, ids := plainIDs(body)
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		// The library demands both media types and always sends the first.
 		// Callers that ask for only one of them would be refused for no reason.
 		r.Header.Set("Accept", "application/json, text/event-stream")
 		w.Header().Set("Cache-Control", "no-store")
-		out := &refusalCatcher{ResponseWriter: w, ids: ids}
-		next.ServeHTTP(out, r)
-		return out.end(body)
+		return serve(next, w, r, body)
 	}
 }
+
+// serve has the library answer a body. The library refuses a whole array for one unknown
+// method, before it calls any: then each message is answered alone.
+func serve(next http.Handler, w http.ResponseWriter, r *http.Request, body []byte) error {
+	body, ids := plainIDs(body)
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	out := &refusalCatcher{ResponseWriter: w, ids: ids}
+	next.ServeHTTP(out, r)
+	var array []json.RawMessage
+	if !out.refused || json.Unmarshal(body, &array) != nil {
+		return out.end(body)
+	}
+	answers := []json.RawMessage{}
+	for _, message := range array {
+		alone := &refusalCatcher{ResponseWriter: &kept{header: http.Header{}}, ids: ids}
+		one := r.Clone(r.Context())
+		one.Body, one.ContentLength = io.NopCloser(bytes.NewReader(message)), int64(len(message))
+		next.ServeHTTP(alone, one)
+		if err := alone.end(message); err != nil {
+			return err
+		}
+		if text := alone.ResponseWriter.(*kept).Bytes(); len(text) > 0 {
+			answers = append(answers, text)
+		}
+	}
+	if len(answers) == 0 {
+		w.WriteHeader(http.StatusAccepted)
+		return nil
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(unescaped(answers)) // a failed write means the caller is gone
+	return nil
+}
+
+// kept is a ResponseWriter that keeps the body.
+type kept struct {
+	bytes.Buffer
+	header http.Header
+}
+
+func (k *kept) Header() http.Header { return k.header }
+func (k *kept) WriteHeader(int)     {}
 
 // messages returns how many JSON-RPC messages a body contains. The library accepts
 // more than JSON, such as an array followed by text. Anything that is not JSON is
 // refused here, because its messages would not be counted. Error: invalid_request.
 func messages(body []byte) (int, error) {
 	if !json.Valid(body) {
-		return 0, fault.New(fault.InvalidRequest, "The body is not JSON.")
+		return 0, unreadable("The body is not JSON.")
 	}
 	var array []json.RawMessage
 	if json.Unmarshal(body, &array) != nil {
 		return 1, nil
 	}
 	return len(array), nil
+}
+
+// unreadable is the error for a body that is no message.
+func unreadable(format string, args ...any) error {
+	return fault.New(fault.InvalidRequest, format, args...).
+		WithAction(`Send a JSON-RPC 2.0 message: {"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}. An id is a text or a number.`)
 }
 
 // refusalCatcher is a ResponseWriter that holds back an error in plain text, and a response
@@ -226,25 +272,46 @@ func (w *refusalCatcher) Write(p []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (w *refusalCatcher) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// end writes what was held back, or returns it as a fault error. The library quotes the
-// message, the body, in its text, so it is escaped like any other untrusted text.
+// end writes what was held back, or returns it as a fault error. A request with an id gets a
+// JSON-RPC error, which its client can match to it; a notification that the library does not
+// know is ignored, as JSON-RPC says.
 func (w *refusalCatcher) end(body []byte) error {
-	text := bytes.TrimSpace(w.text.Bytes())
-	switch id := requestID(body); {
-	case !w.refused:
+	if !w.refused {
 		if w.ids != nil {
 			_, _ = w.ResponseWriter.Write(w.ids.back(w.text.Bytes())) // a failed write means the caller is gone
 		}
 		return nil
-	case id != nil && bytes.HasPrefix(text, []byte(notHandled)):
+	}
+	text := string(bytes.TrimSpace(w.text.Bytes()))
+	unknown := strings.HasPrefix(text, notHandled)
+	if id := requestID(body); id != nil && (unknown || strings.HasPrefix(text, notValid)) {
+		told := map[string]any{"code": jsonrpc.CodeMethodNotFound, "message": "There is no such method."}
+		if !unknown {
+			told = map[string]any{"code": jsonrpc.CodeInvalidRequest, "message": shortened(text)}
+		}
 		w.Header().Set("Content-Type", "application/json")
-		message := map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": jsonrpc.CodeMethodNotFound, "message": "There is no such method."}}
-		_, _ = w.ResponseWriter.Write(w.ids.back(unescaped(message)))
+		_, _ = w.ResponseWriter.Write(w.ids.back(unescaped(map[string]any{"jsonrpc": "2.0", "id": id, "error": told})))
 		return nil
 	}
-	shown, _ := escapeText(string(text), longMessage)
-	return fault.New(fault.InvalidRequest, "The message could not be read: %s.", shown)
+	if unknown {
+		w.ResponseWriter.WriteHeader(http.StatusAccepted)
+		return nil
+	}
+	return unreadable("The message could not be read: %s.", shortened(text))
 }
 
-// notHandled begins what the library says of a method that it does not know.
-const notHandled = "JSON RPC not handled"
+// How the library begins what it says of a method that it does not know, and of a message
+// that is none.
+const (
+	notHandled = "JSON RPC not handled"
+	notValid   = "invalid request"
+)
+
+// shortened is what the library says, which may quote the message: the caller's own text.
+func shortened(text string) string {
+	text = plaintext.Line(text)
+	if len(text) > longMessage {
+		text = strings.ToValidUTF8(text[:longMessage], "") + "…"
+	}
+	return text
+}

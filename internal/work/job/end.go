@@ -33,7 +33,11 @@ func (j *Jobs) Cancel(ctx context.Context, tx *db.Tx, workspaceID, jobID string)
 			return Object{}, err
 		}
 		if !cancellable {
-			return Object{}, fault.New(fault.RenderNotCancellable, "The render is %s. It can be cancelled only before a worker claims it.", status)
+			refused := fault.New(fault.RenderNotCancellable, "The render is %s. It can be cancelled only before a worker claims it.", status)
+			if status.Terminal() {
+				refused = refused.WithAction("Nothing is left to cancel: the render has ended.")
+			}
+			return Object{}, refused
 		}
 		if err := j.cancel(ctx, tx, job, cancelRequested); err != nil {
 			return Object{}, err

@@ -23,7 +23,7 @@ const call = async (name, args = {}) => {
 };
 // next is the call that a text ends with.
 const next = (text) => {
-  const found = /^Next: (\w+) (\{.*\})(?: after \d+ seconds)?\.$/m.exec(text);
+  const found = /^Next: (\w+) (\{.*\})(?: after \d+ seconds?)?\.$/m.exec(text);
   return found ? { name: found[1], args: JSON.parse(found[2]) } : {};
 };
 const follow = (text) => call(next(text).name, next(text).args);
