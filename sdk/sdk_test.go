@@ -147,3 +147,46 @@ func TestTheReferenceHasWhatThePackageExports(t *testing.T) {
 		}
 	}
 }
+
+// TestTheTypeScriptSourcesImportNoCircle, not even of types: each file can be read without those
+// that use it.
+func TestTheTypeScriptSourcesImportNoCircle(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("typescript/src/*.ts")
+	if err != nil || len(files) < 10 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	from := regexp.MustCompile(`(?m)^(?:import|export)\b[^;]*? from "\./(\w+)\.js";`)
+	imports := map[string][]string{}
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimSuffix(filepath.Base(file), ".ts")
+		for _, found := range from.FindAllStringSubmatch(string(source), -1) {
+			imports[name] = append(imports[name], found[1])
+		}
+	}
+	cleared := map[string]bool{}
+	var walk func(name string, above []string)
+	walk = func(name string, above []string) {
+		if at := slices.Index(above, name); at >= 0 {
+			t.Errorf("a circle of imports: %s", strings.Join(append(above[at:], name), " → "))
+			return
+		}
+		if cleared[name] {
+			return
+		}
+		for _, next := range imports[name] {
+			walk(next, append(slices.Clone(above), name))
+		}
+		cleared[name] = true
+	}
+	for name := range imports {
+		walk(name, nil)
+	}
+	if len(imports["client"]) < 5 {
+		t.Errorf("the imports of client.ts are not found: %v", imports["client"])
+	}
+}

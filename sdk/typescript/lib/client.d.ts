@@ -1,9 +1,10 @@
 import { type Source } from "./files.js";
 import { type Frames } from "./frames.js";
 import { type Progress, type ProjectFile } from "./project.js";
+import type { Report } from "./report.js";
 import { Rendering, type SavedFrame } from "./save.js";
 import { type Key, type Options } from "./transport.js";
-import { type Report, type TrustedKey } from "./verify.js";
+import { type TrustedKey } from "./verify.js";
 import type { Artifact, Delivery, Event, Frame, Job, Preview, Proof, Quote, ReceiptAnswer, Schemas, Settings, Share, SigningKey, TopUp, Transaction, Wallet, WebhookEndpoint } from "./wire.js";
 /** What every call takes: `signal` ends it. */
 export interface Call {

@@ -1,8 +1,7 @@
-/** Frames of a job in a folder, as they are accepted, and a folder that proves itself. */
-import type { Client } from "./client.js";
+import type { Report } from "./report.js";
 import type { Transport } from "./transport.js";
-import { type Report, type TrustedKey } from "./verify.js";
-import type { Job } from "./wire.js";
+import { type TrustedKey } from "./verify.js";
+import type { Event, Frame, Job, SigningKey } from "./wire.js";
 /** A frame that is in the folder. */
 export interface SavedFrame {
     frame: number;
@@ -18,8 +17,23 @@ export declare class Rendering implements AsyncIterable<SavedFrame> {
     /** Waits for all frames, and returns the folder. */
     wait(): Promise<string>;
 }
+/** What sync asks of a client. */
+interface Calls {
+    follow(jobId: string, options: {
+        signal?: AbortSignal;
+    }): AsyncIterable<Event>;
+    frames(jobId: string, options: {
+        signal?: AbortSignal;
+    }): Promise<Frame[]>;
+    read(path: string, options: {
+        signal?: AbortSignal;
+    }): Promise<Uint8Array>;
+    signingKeys(options: {
+        signal?: AbortSignal;
+    }): Promise<SigningKey[]>;
+}
 /** Client.sync. `path` is where the job is read. */
-export declare function sync(client: Client, transport: Transport, path: string, jobId: string, folder: string, signal?: AbortSignal): AsyncGenerator<SavedFrame, void>;
+export declare function sync(client: Calls, transport: Transport, path: string, jobId: string, folder: string, signal?: AbortSignal): AsyncGenerator<SavedFrame, void>;
 /**
  * Verifies a folder that a render filled: the receipt with its key and its place in the log, and
  * the ZIP, the frames next to it with their outputs, or both. Without `keys`, those of keys.json in the folder are
@@ -32,3 +46,4 @@ export declare function verifyFolder(folder: string, { keys, test, pixels }?: {
     test?: boolean;
     pixels?: boolean;
 }): Promise<Report>;
+export {};

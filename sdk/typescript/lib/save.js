@@ -1,3 +1,4 @@
+/** Frames of a job in a folder, as they are accepted, and a folder that proves itself. */
 import { DownloadChanged, JobEnded, SvcError, VerificationError } from "./errors.js";
 import { blobOf, disk, sha256 } from "./files.js";
 import { isOutputName, outputsOf } from "./receipt.js";

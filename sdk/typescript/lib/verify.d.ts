@@ -1,21 +1,6 @@
 import { type Source } from "./files.js";
-import type { Receipt, SigningKey } from "./wire.js";
-/** The checks, by the name that `svc verify` gives them. */
-export type CheckName = "test" | "signature" | "statement" | "strips" | "members" | "artifact" | "contents" | "frames" | "pixels" | "outputs" | "manifest" | "log" | "key" | "reused" | "pictures";
-/** One step of a verification. */
-export interface Check {
-    name: CheckName;
-    status: "ok" | "failed" | "skipped";
-    text: string;
-}
-/** What was checked, and the receipt that was signed. */
-export interface Report {
-    receipt: Receipt;
-    keyId: string;
-    checks: Check[];
-    /** The names of the checks that were not made. */
-    notChecked: CheckName[];
-}
+import type { Check, CheckName, Report } from "./report.js";
+import type { SigningKey } from "./wire.js";
 /** A saved answer: its text or bytes, or what JSON.parse made of it. */
 export type Document = string | Uint8Array | object;
 /** A key that the caller trusts: an entry of /v1/signing-keys, which says when it ended, or a PEM

@@ -5,9 +5,10 @@ import { blobOf, type Source } from "./files.js";
 import { Follower } from "./follow.js";
 import { framesText, type Frames } from "./frames.js";
 import { listProject, missingParts, sendParts, type Progress, type ProjectFile } from "./project.js";
+import type { Report } from "./report.js";
 import { Rendering, sync, type SavedFrame } from "./save.js";
 import { Transport, type Key, type Options } from "./transport.js";
-import { verify, type Report, type TrustedKey } from "./verify.js";
+import { verify, type TrustedKey } from "./verify.js";
 import type { Artifact, Delivery, Event, Frame, Job, Preview, Proof, Quote, ReceiptAnswer, Schemas, Settings, Share, SigningKey, TopUp, Transaction, Wallet, WebhookEndpoint } from "./wire.js";
 
 /** The most that one page of a list has. */

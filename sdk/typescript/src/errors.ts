@@ -1,5 +1,5 @@
 /** What the package throws. Every error is an {@link SvcError}. */
-import type { Report } from "./verify.js";
+import type { Report } from "./report.js";
 import type { Job } from "./wire.js";
 
 /** The base of all errors of this package. */

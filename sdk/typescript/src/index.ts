@@ -8,9 +8,10 @@ export { ApiError, ConnectionFailed, DownloadChanged, FileChanged, FollowTimeout
 export type { Source } from "./files.js";
 export type { Frames } from "./frames.js";
 export type { Progress, ProjectFile } from "./project.js";
+export type { Check, CheckName, Report } from "./report.js";
 export { Rendering, verifyFolder, type SavedFrame } from "./save.js";
 export { VERSION, type Key, type Options, type Retry } from "./transport.js";
-export { verify, type Check, type CheckName, type Document, type Report, type TrustedKey, type VerifyOptions } from "./verify.js";
+export { verify, type Document, type TrustedKey, type VerifyOptions } from "./verify.js";
 export { verifyWebhook, type CallHeaders, type WebhookEvent } from "./webhook.js";
 export { LEGAL_V1, TERMINAL, type Artifact, type Delivery, type Event, type Finding, type Frame, type FrameEvent, type Job, type JobStatus, type JobWebhook, type Preview,
   type PreviewStatus, type Proof, type Quote, type QuoteStatus, type Receipt, type ReceiptAnswer, type Schemas, type Settings, type Share, type SigningKey,

@@ -1,11 +1,11 @@
 /** Frames of a job in a folder, as they are accepted, and a folder that proves itself. */
-import type { Client } from "./client.js";
 import { DownloadChanged, JobEnded, SvcError, VerificationError } from "./errors.js";
 import { blobOf, disk, sha256 } from "./files.js";
 import { isOutputName, outputsOf } from "./receipt.js";
+import type { Check, Report } from "./report.js";
 import type { Transport } from "./transport.js";
-import { checkOf, pixelsAre, verify, type Check, type Report, type TrustedKey } from "./verify.js";
-import type { Frame, FrameEvent, Job } from "./wire.js";
+import { checkOf, pixelsAre, verify, type TrustedKey } from "./verify.js";
+import type { Event, Frame, FrameEvent, Job, SigningKey } from "./wire.js";
 
 const RECEIPT = "receipt.json", PROOF = "proof.json", KEYS = "keys.json";
 /** The folder of what File Output nodes wrote, as in the ZIP. */
@@ -32,8 +32,16 @@ export class Rendering implements AsyncIterable<SavedFrame> {
   }
 }
 
+/** What sync asks of a client. */
+interface Calls {
+  follow(jobId: string, options: { signal?: AbortSignal }): AsyncIterable<Event>;
+  frames(jobId: string, options: { signal?: AbortSignal }): Promise<Frame[]>;
+  read(path: string, options: { signal?: AbortSignal }): Promise<Uint8Array>;
+  signingKeys(options: { signal?: AbortSignal }): Promise<SigningKey[]>;
+}
+
 /** Client.sync. `path` is where the job is read. */
-export async function* sync(client: Client, transport: Transport, path: string, jobId: string, folder: string, signal?: AbortSignal): AsyncGenerator<SavedFrame, void> {
+export async function* sync(client: Calls, transport: Transport, path: string, jobId: string, folder: string, signal?: AbortSignal): AsyncGenerator<SavedFrame, void> {
   const { promises } = await disk();
   await promises.mkdir(folder, { recursive: true });
   const calls = signal ? { signal } : {};

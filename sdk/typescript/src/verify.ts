@@ -10,6 +10,7 @@ import { VerificationError } from "./errors.js";
 import { blobOf, digest, hex, sha256, type Source } from "./files.js";
 import { pixelsOf } from "./pixels.js";
 import { checkReceipt, manifestOf, outputsOf, reusedOf, stripsOf, type CheckedFile, type CheckedReceipt } from "./receipt.js";
+import type { Check, CheckName, Report } from "./report.js";
 import { parseStrictly, same, type Parsed } from "./strictjson.js";
 import { b64, equal, join, openCheckpoint, pathRoot, signedBy, toB64, treeRoot, utf8, type Bytes, type Checkpoint } from "./tree.js";
 import type { Receipt, SigningKey } from "./wire.js";
@@ -23,25 +24,6 @@ const FRAME_SET_TYPE = "https://svc.example/frame-set/v1";
 const TEST_FRAME_SET_TYPE = "https://svc.example/test-frame-set/v1";
 const SPKI = "302a300506032b6570032100"; // of Ed25519 (RFC 8410), before the key
 const MOST_MANIFEST = 16 << 20;
-
-/** The checks, by the name that `svc verify` gives them. */
-export type CheckName = "test" | "signature" | "statement" | "strips" | "members" | "artifact" | "contents" | "frames" | "pixels" | "outputs" | "manifest" | "log" | "key" | "reused" | "pictures";
-
-/** One step of a verification. */
-export interface Check {
-  name: CheckName;
-  status: "ok" | "failed" | "skipped";
-  text: string;
-}
-
-/** What was checked, and the receipt that was signed. */
-export interface Report {
-  receipt: Receipt;
-  keyId: string;
-  checks: Check[];
-  /** The names of the checks that were not made. */
-  notChecked: CheckName[];
-}
 
 /** A saved answer: its text or bytes, or what JSON.parse made of it. */
 export type Document = string | Uint8Array | object;
