@@ -149,14 +149,17 @@ func newHTTPClient() *http.Client {
 const mostRedirects = 10
 
 // stay refuses to follow a call of the API to another host, where its key would not be sent:
-// what redirects there is a sign-in page of the network between, and not the service.
+// what redirects there is a sign-in page of the network between, and not the service. It also
+// refuses a redirect that drops the body.
 func stay(req *http.Request, via []*http.Request) error {
 	first := via[0]
 	switch {
-	case first.Header.Get("Authorization") != "" && req.URL.Host != first.URL.Host:
-		return &RedirectError{To: req.URL.Scheme + "://" + req.URL.Host}
+	case first.Header.Get("Authorization") != "" && (req.URL.Host != first.URL.Host || req.Method != first.Method):
+		return redirectTo(req.URL, first.URL)
 	case len(via) >= mostRedirects:
-		return fmt.Errorf("stopped after %d redirects", mostRedirects)
+		circle := redirectTo(req.URL, first.URL)
+		circle.Circle = true
+		return circle
 	}
 	return nil
 }
@@ -290,6 +293,9 @@ func (c *Client) try(ctx context.Context, x call, answer any) error {
 		return fmt.Errorf("read the answer: %w", err)
 	}
 	if err := json.Unmarshal(text, answer); err != nil {
+		if at := res.Request.URL; at.Path != req.URL.Path {
+			err = redirectTo(at, req.URL)
+		}
 		return &unreadable{fmt.Errorf("%w: %w", ErrForeignAnswer, err)}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -39,13 +40,28 @@ func (e *Error) Error() string {
 // that the call answers with, as where the address leads to another web server.
 var ErrForeignAnswer = errors.New("the answer does not have the form of svc")
 
-// RedirectError is a call that was redirected to another host, as a network does that wants
-// its user to sign in first.
+// RedirectError is a call that was redirected to something else than the service: to another
+// host or a page, as a network does that wants its user to sign in first, or in a circle.
 type RedirectError struct {
-	To string // scheme and host
+	To     string // the address without its query, or scheme and host where they are others
+	Circle bool
 }
 
-func (e *RedirectError) Error() string { return "the answer is a redirect to " + e.To }
+func (e *RedirectError) Error() string {
+	if e.Circle {
+		return "the redirects go in a circle, at " + e.To
+	}
+	return "the answer is a redirect to " + e.To
+}
+
+// redirectTo is a RedirectError to an address.
+func redirectTo(to *url.URL, from *url.URL) *RedirectError {
+	short := url.URL{Scheme: to.Scheme, Host: to.Host}
+	if to.Host == from.Host {
+		short.Path = to.Path
+	}
+	return &RedirectError{To: short.String()}
+}
 
 // CallError is a call that failed. It wraps what the server or the network said.
 type CallError struct {

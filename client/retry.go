@@ -115,8 +115,7 @@ func passing(ctx context.Context, err error) bool {
 	if refusal := (*Error)(nil); errors.As(err, &refusal) {
 		return temporary(refusal.Status) || refusal.Code == inProgress
 	}
-	redirected := (*RedirectError)(nil)
-	return !errors.As(err, &redirected) && !unknownHost(err) && !otherProtocol(err)
+	return !unknownHost(err) && !otherProtocol(err)
 }
 
 // unknownHost reports that the name of the server is unknown. A machine that has just
@@ -131,7 +130,8 @@ func unknownHost(err error) bool {
 func otherProtocol(err error) bool {
 	var certificate *tls.CertificateVerificationError
 	var noTLS tls.RecordHeaderError
-	if errors.As(err, &certificate) || errors.As(err, &noTLS) || errors.Is(err, http.ErrSchemeMismatch) {
+	var redirected *RedirectError
+	if errors.As(err, &redirected) || errors.As(err, &certificate) || errors.As(err, &noTLS) || errors.Is(err, http.ErrSchemeMismatch) {
 		return true
 	}
 	// net/http has no types for these.

@@ -42,8 +42,7 @@ func diagnose(server string, err error) (what, do string) {
 		return "", ""
 	}
 	if redirected, ok := errors.AsType[*client.RedirectError](err); ok {
-		return fmt.Sprintf("%s redirects to %s, which looks like a sign-in page", server, redirected.To),
-			"Sign in there with a browser if it is your network's, or check the address (--server)"
+		return redirectText(server, at, redirected)
 	}
 	if isLost && lost.Timeout() {
 		return fmt.Sprintf("nothing answers at %s in time", server), "Check the address (--server) and the network between"
@@ -57,12 +56,26 @@ func diagnose(server string, err error) (what, do string) {
 	case isRefusal && between[refused.Status] != "":
 		return fmt.Sprintf("a proxy or firewall in front of %s refuses the request (%d %s), not the service", server, refused.Status, http.StatusText(refused.Status)), between[refused.Status]
 	case isRefusal:
-		return fmt.Sprintf("what answers at %s is no svc: it says %d %s, without svc's form of an error", server, refused.Status, http.StatusText(refused.Status)), checkAddress(server)
+		return fmt.Sprintf("what answers at %s is not svc: it says %d %s, without svc's form of an error", server, refused.Status, http.StatusText(refused.Status)), checkAddress(server)
 	case !isLost:
-		return fmt.Sprintf("what answers at %s is no svc: its answer is not svc's JSON", server), checkAddress(server)
+		return fmt.Sprintf("what answers at %s is not svc: its answer is not svc's JSON", server), checkAddress(server)
 	}
 	return lostConnection(server, at, lost)
 }
+
+// redirectText is diagnose for a redirect.
+func redirectText(server string, at *url.URL, redirected *client.RedirectError) (what, do string) {
+	if redirected.Circle {
+		return fmt.Sprintf("the redirects of %s go in a circle", server), checkRedirects
+	}
+	if to, err := url.Parse(redirected.To); err == nil && at.Scheme == "http" && to.Scheme == "https" && to.Host == at.Host {
+		return fmt.Sprintf("%s redirects to https", server), "Use https" + strings.TrimPrefix(server, "http")
+	}
+	return fmt.Sprintf("%s redirects to %s, which looks like a sign-in page", server, redirected.To),
+		"Sign in there with a browser if it is your network's, or check the address (--server)"
+}
+
+const checkRedirects = "Check the address (--server) and the redirects of the proxy in front of the service"
 
 // between has the refusals that come from what stands in front of a service, where they are
 // not in svc's form, and what to do about each.
@@ -97,12 +110,14 @@ func lostConnection(server string, at *url.URL, lost *url.Error) (what, do strin
 	case untrusted:
 		return "TLS fails: " + certificateText(at.Host, certificate.Err),
 			"Check the address and this machine's clock; for a certificate authority of your own, set SSL_CERT_FILE to its certificate"
+	case (noTLS || errors.Is(lost, http.ErrSchemeMismatch)) && at.Scheme == "http":
+		return server + " redirects to https, and nothing there speaks TLS", checkRedirects
 	case noTLS || errors.Is(lost, http.ErrSchemeMismatch):
 		return server + " does not speak TLS, and https was asked for", "Use http" + strings.TrimPrefix(server, "https") + " if the service is on this machine or a network that you trust"
 	case isDial && dial.Op == "dial":
 		return fmt.Sprintf("nothing answers at %s (%v)", server, withoutCall(dial.Err)), "Check the address (--server) and whether the service is running"
 	case strings.Contains(lost.Error(), "malformed HTTP"):
-		return fmt.Sprintf("what answers at %s is no svc: it does not speak HTTP", server), checkAddress(server)
+		return fmt.Sprintf("what answers at %s is not svc: it does not speak HTTP", server), checkAddress(server)
 	}
 	return fmt.Sprintf("the connection to %s broke off (%v)", server, withoutCall(lost.Err)), "Run the command again"
 }

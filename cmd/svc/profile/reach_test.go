@@ -41,18 +41,34 @@ func TestAWrongServerSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 	for _, s := range []*httptest.Server{large, forbidden, many} {
 		s.Start()
 	}
+	loop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }))
+	t.Cleanup(loop.Close)
+	sameHost := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/login" {
+			http.Redirect(w, r, "/login?to=here", http.StatusFound)
+		}
+		fmt.Fprint(w, "<html>")
+	}))
+	t.Cleanup(sameHost.Close)
+	noTLS := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "https://"+r.Host+"/", http.StatusFound)
+	}))
+	t.Cleanup(noTLS.Close)
 	plainToTLS := "http" + strings.TrimPrefix(encrypted.URL, "https")
 	tlsToPlain := "https" + strings.TrimPrefix(page.URL, "http")
 	for server, want := range map[string]string{
 		nobody:                     "nothing answers at " + nobody + " (",
 		"http://nowhere.invalid":   "the name nowhere.invalid does not resolve",
-		page.URL:                   "what answers at " + page.URL + " is no svc: its answer is not svc's JSON",
-		missing.URL + "/elsewhere": "is no svc: it says 404 Not Found",
+		page.URL:                   "what answers at " + page.URL + " is not svc: its answer is not svc's JSON",
+		missing.URL + "/elsewhere": "is not svc: it says 404 Not Found",
 		proxy.URL:                  "a proxy answers at " + proxy.URL + " (502 Bad Gateway) instead of the service behind it",
 		large.URL:                  "a proxy or firewall in front of " + large.URL + " refuses the request (413 Request Entity Too Large), not the service. Ask the service's operator to let the proxy pass uploads",
 		forbidden.URL:              "refuses the request (403 Forbidden), not the service. Ask whoever runs the network",
 		many.URL:                   "refuses the request (429 Too Many Requests), not the service. Wait a minute",
 		signIn.URL:                 signIn.URL + " redirects to https://login.invalid, which looks like a sign-in page. Sign in there",
+		noTLS.URL:                  noTLS.URL + " redirects to https, and nothing there speaks TLS. Check",
+		loop.URL:                   "the redirects of " + loop.URL + " go in a circle. Check",
+		sameHost.URL:               sameHost.URL + " redirects to " + sameHost.URL + "/login, which looks like a sign-in page. Sign in there",
 		encrypted.URL:              "TLS fails: nobody whom this machine trusts has signed the certificate",
 		plainToTLS:                 "speaks TLS, and http was asked for. Use " + encrypted.URL,
 		tlsToPlain:                 "does not speak TLS, and https was asked for. Use " + page.URL,
