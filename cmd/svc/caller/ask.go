@@ -8,7 +8,6 @@ import (
 	"os"
 	"strings"
 
-	"svc.example/client"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/links"
@@ -35,10 +34,7 @@ func (t terms) accept(ctx context.Context, offer Offer) error {
 	if !terminal.IsTerminal(t.in) {
 		return terminal.WrongUsagef("not started: rendering costs %s, and there is no terminal to confirm it; accept with --yes", price)
 	}
-	if offer.TermsURL != "" {
-		terminal.Printf(t.out, "terms: %s (%s)", offer.TermsURL, client.LegalV1)
-	}
-	terminal.Printf(t.out, "look shows a frame first, for free")
+	terminal.Printf(t.out, "Type look to see a test frame first, for free.")
 	for {
 		terminal.Askf(t.out, "Render %s for %s and accept the terms? [y/N/look]", paidFrames(offer.Frames, offer.Reused), price)
 		word, err := terminal.Answer(ctx, t.in, t.out)

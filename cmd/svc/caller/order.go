@@ -155,7 +155,7 @@ func (r *run) quote(ctx context.Context) (*client.Quote, error) {
 // question: missing files, a price above the ceiling, a wallet that does not cover it.
 func (r *run) consent(ctx context.Context, q *client.Quote, out string, j *jobFile) error {
 	missing, offer := missingFiles(q), Offer{
-		Frames: q.FrameCount, PriceCents: q.PriceCents, Currency: q.Currency, TermsURL: q.TermsURL,
+		Frames: q.FrameCount, PriceCents: q.PriceCents, Currency: q.Currency,
 		Look: func(ctx context.Context) error { return r.look(ctx, q) },
 	}
 	if q.ReusedFrameCount != nil {

@@ -68,6 +68,9 @@ func printQuote(to terminal.Display, q *client.Quote, missing []string, wallet *
 	if wallet != nil {
 		row("wallet", "%s available", terminal.Money(wallet.AvailableCents, q.Currency))
 	}
+	if q.TermsURL != "" {
+		row("terms", "%s (%s)", q.TermsURL, client.LegalV1)
+	}
 	for i, file := range missing {
 		if i == mostMissing {
 			row("missing", "%d more; svc inspect --json names them all", len(missing)-i)

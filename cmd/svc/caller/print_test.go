@@ -3,6 +3,7 @@ package caller
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"svc.example/client"
 	"svc.example/cmd/svc/terminal"
@@ -76,6 +77,25 @@ func TestAFolderOfTestModeIsVerifiedAsSuch(t *testing.T) {
 		_, after, _ := strings.Cut(said.String(), "svc verify out")
 		if flag := strings.HasPrefix(after, " --test"); flag != test || strings.Contains(said.String(), "nobody has paid") != test {
 			t.Errorf("with test %t:\n%s", test, &said)
+		}
+	}
+}
+
+// TestTheTermsStandInTheTableOfThePrice, however wide its names are.
+func TestTheTermsStandInTheTableOfThePrice(t *testing.T) {
+	t.Parallel()
+	q := client.Quote{Filename: "a.blend", FrameList: "1", FrameCount: 1, Currency: "USD", Qualified1C: true, TermsURL: "https://svc.example.com/terms"}
+	for _, warnings := range [][]client.Warning{nil, {{Code: "no_camera", Message: "There is none."}}} {
+		q.Warnings = warnings
+		var said strings.Builder
+		printQuote(terminal.NewDisplay(&said, time.Now), &q, nil, &client.Wallet{})
+		columns := map[int]bool{}
+		for line := range strings.Lines(said.String()) {
+			name, rest, _ := strings.Cut(line, " ")
+			columns[len(name)+1+len(rest)-len(strings.TrimLeft(rest, " "))] = true
+		}
+		if len(columns) != 1 || !strings.Contains(said.String(), "https://svc.example.com/terms (SVC_LEGAL_V1)\n") {
+			t.Errorf("columns begin at %v:\n%s", columns, &said)
 		}
 	}
 }

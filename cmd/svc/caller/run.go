@@ -43,7 +43,6 @@ type Offer struct {
 	Reused     int // of Frames, those that are taken over at no cost
 	PriceCents int64
 	Currency   string
-	TermsURL   string // "" from an older service
 	// Look shows a frame for free, by which a person decides. Its error is for them to
 	// read; the offer stands.
 	Look func(context.Context) error

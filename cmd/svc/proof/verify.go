@@ -431,29 +431,30 @@ func WithExitCode(err error) error {
 	return err
 }
 
-// print writes the checks for people. It says where a key from next to the receipt comes
-// from: anyone who can forge the receipt can also put a key there.
+// print writes the checks for people.
 func (v *verified) print(w io.Writer) {
 	PrintChecks(w, v.Checks)
 	v.conclude(w, "receipt")
 }
 
-// conclude writes the lines below the checks of a thing.
+// conclude writes the lines below the checks of a thing. It says when the keys come from the
+// same folder: anyone who can forge the receipt can also put keys there. docs/verify.md tells
+// how to compare them with the service's own.
 func (v *verified) conclude(w io.Writer, thing string) {
-	if !v.Pinned {
-		terminal.Printf(w, "signed by a key of %s, next to the receipt. To check against the service itself, add --keys https://SERVICE/v1/signing-keys", v.KeyFile)
-	}
 	if len(v.NotChecked) > 0 {
 		terminal.Printf(w, "NOT CHECKED: %s", strings.Join(v.NotChecked, ", "))
 	}
 	if !v.OK {
 		return
 	}
-	if len(v.NotChecked) > 0 {
-		terminal.Printf(w, "%s verified, as far as it was checked", thing)
-		return
+	text := thing + " verified"
+	if !v.Pinned {
+		text += " with " + filepath.Base(v.KeyFile) + " from the same folder"
 	}
-	terminal.Printf(w, "%s verified", thing)
+	if len(v.NotChecked) > 0 {
+		text += ", as far as it was checked"
+	}
+	terminal.Printf(w, "%s", text)
 }
 
 // PrintChecks writes one line per check, for people: name, status, finding.

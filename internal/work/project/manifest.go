@@ -117,7 +117,12 @@ func CheckPath(path string) error {
 // file on some systems, and a file cannot also be a folder. A folder is registered with
 // a slash at its end, which distinguishes it from a file.
 func claim(taken map[string]string, path string) error {
-	if other, ok := taken[fold(path)]; ok {
+	switch other, ok := taken[fold(path)]; {
+	case ok && other == path:
+		return fmt.Errorf("the path %q is there twice", path)
+	case ok && strings.HasSuffix(other, "/"):
+		return fmt.Errorf("the paths %q and %q conflict: they use one name for a folder and a file", other, path)
+	case ok:
 		return fmt.Errorf("the paths %q and %q differ only by case", other, path)
 	}
 	taken[fold(path)] = path

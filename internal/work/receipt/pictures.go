@@ -39,7 +39,6 @@ func (r *Report) InPictures(dir fs.FS) {
 		}
 		return found.look(dir, name)
 	})
-	total := counted(int64(len(r.Receipt.Frames)), "frame")
 	switch {
 	case err != nil:
 		r.add("pictures", Failed, "the folder cannot be read: %v", err)
@@ -48,19 +47,31 @@ func (r *Report) InPictures(dir fs.FS) {
 	case found.judged == 0 && len(found.outputs.here) == 0:
 		r.add("pictures", Skipped, "no file in the folder is a picture that can be compared; %d cannot", found.other)
 	default:
-		text := fmt.Sprintf("%d files are frames of the receipt, %d by their pixels alone; %d of its %s are here", found.judged, found.judged-found.bytes, len(found.here), total)
+		text := hereOf(len(found.here), len(r.Receipt.Frames), "frame")
+		if alone := found.judged - found.bytes; alone > 0 {
+			text += fmt.Sprintf(", %s by pixels alone", counted(int64(alone), "file"))
+		}
 		outputs := r.Receipt.outputCount()
 		if outputs > 0 {
-			text += fmt.Sprintf("; %d of its %s of File Output nodes are here", len(found.outputs.here), counted(int64(outputs), "file"))
+			text += "; " + hereOf(len(found.outputs.here), outputs, "output")
 		}
 		if found.other > 0 {
-			text += fmt.Sprintf("; NOT compared: %d files of another kind", found.other)
+			text += fmt.Sprintf("; NOT compared: %s of another kind", counted(int64(found.other), "file"))
 		}
 		r.add("pictures", OK, "%s", text)
 		if len(found.here) == len(r.Receipt.Frames) && len(found.outputs.here) == outputs { // then the ZIP has nothing to add
 			r.Checks = slices.DeleteFunc(r.Checks, func(c Check) bool { return c.Name == "artifact" && c.Status == Skipped })
 		}
 	}
+}
+
+// hereOf says how many of a receipt's things a folder has.
+func hereOf(here, total int, what string) string {
+	are := "are"
+	if here == 1 {
+		are = "is"
+	}
+	return fmt.Sprintf("%d of %s %s here", here, counted(int64(total), what), are)
 }
 
 // FramesIn is a folder as far as files there have names of frames of the receipt, or of their

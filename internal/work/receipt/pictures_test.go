@@ -71,9 +71,9 @@ func TestLooseFramesAreKnownByTheirPixels(t *testing.T) {
 		status receipt.Status
 		words  string
 	}{
-		"as delivered":           {fstest.MapFS{"frame_0001.png": file(p[0]), "frame_0002.png": file(p[1]), "frame_0003.png": file(p[2])}, receipt.OK, "3 files are frames of the receipt, 0 by their pixels alone; 3 of its 3 frames are here"},
-		"re-encoded":             {fstest.MapFS{"frame_0001.png": file(reencoded(t, p[0])), "best.png": file(reencoded(t, p[2]))}, receipt.OK, "2 files are frames of the receipt, 2 by their pixels alone; 2 of its 3 frames are here"},
-		"in folders, with notes": {fstest.MapFS{"a/b/one.png": file(p[1]), "a/notes.txt": file([]byte("a note"))}, receipt.OK, "1 of its 3 frames are here; NOT compared: 1 files"},
+		"as delivered":           {fstest.MapFS{"frame_0001.png": file(p[0]), "frame_0002.png": file(p[1]), "frame_0003.png": file(p[2])}, receipt.OK, "3 of 3 frames are here"},
+		"re-encoded":             {fstest.MapFS{"frame_0001.png": file(reencoded(t, p[0])), "best.png": file(reencoded(t, p[2]))}, receipt.OK, "2 of 3 frames are here, 2 files by pixels alone"},
+		"in folders, with notes": {fstest.MapFS{"a/b/one.png": file(p[1]), "a/notes.txt": file([]byte("a note"))}, receipt.OK, "1 of 3 frames is here; NOT compared: 1 file of another kind"},
 		"one pixel changed":      {fstest.MapFS{"frame_0001.png": file(p[0]), "frame_0002.png": file(changed(t, p[1]))}, receipt.Failed, "frame_0002.png: it is none of the frames"},
 		"swapped":                {fstest.MapFS{"frame_0001.png": file(p[1])}, receipt.Failed, "frame_0001.png: it is frame 2"},
 		"swapped and re-encoded": {fstest.MapFS{"frame_0003.png": file(reencoded(t, p[0]))}, receipt.Failed, "frame_0003.png: it is frame 1"},
@@ -110,7 +110,7 @@ func TestLooseOutputsAreThoseOfTheReceipt(t *testing.T) {
 		}
 		return files
 	}
-	const all = "2 of its 2 frames are here; 2 of its 2 files of File Output nodes are here"
+	const all = "2 of 2 frames are here; 2 of 2 outputs are here"
 	for name, c := range map[string]struct {
 		files  fstest.MapFS
 		status receipt.Status
@@ -118,13 +118,13 @@ func TestLooseOutputsAreThoseOfTheReceipt(t *testing.T) {
 		whole  bool
 	}{
 		"all":                {with(map[string]string{"outputs/passes/a 1.exr": "one", "outputs/same.png": string(p[1])}), receipt.OK, all, true},
-		"none":               {with(nil), receipt.OK, "2 of its 2 frames are here; 0 of its 2 files", false},
-		"one":                {with(map[string]string{"outputs/same.png": string(p[1])}), receipt.OK, "1 of its 2 files", false},
+		"none":               {with(nil), receipt.OK, "2 of 2 frames are here; 0 of 2 outputs are here", false},
+		"one":                {with(map[string]string{"outputs/same.png": string(p[1])}), receipt.OK, "1 of 2 outputs is here", false},
 		"changed":            {with(map[string]string{"outputs/passes/a 1.exr": "onf"}), receipt.Failed, "outputs/passes/a 1.exr: it is not the output", false},
 		"swapped":            {with(map[string]string{"outputs/same.png": "one"}), receipt.Failed, "outputs/same.png: it is not the output", false},
 		"another frame":      {with(map[string]string{"outputs/same.png": string(p[0])}), receipt.Failed, "outputs/same.png: it is not the output", false},
 		"a picture of none":  {with(map[string]string{"outputs/passes/new.png": string(changed(t, p[0]))}), receipt.Failed, "it is none of the frames", false},
-		"without the frames": {fstest.MapFS{"x/outputs/passes/a 1.exr": {Data: []byte("one")}}, receipt.OK, "0 of its 2 frames are here; 1 of its 2 files", false},
+		"without the frames": {fstest.MapFS{"x/outputs/passes/a 1.exr": {Data: []byte("one")}}, receipt.OK, "0 of 2 frames are here; 1 of 2 outputs is here", false},
 		"elsewhere":          {with(map[string]string{"comp/a.exr": "one", "comp/outputs/outputs/same.png": string(p[1])}), receipt.OK, all, true},
 	} {
 		report := receipt.Verify(envelope, keys, nil)

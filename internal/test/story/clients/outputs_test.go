@@ -34,7 +34,7 @@ func TestTheSDKsBringOutputsIntoTheFolder(t *testing.T) {
 			for _, check := range checks {
 				text += check.Name + " " + check.Status + ": " + check.Text + "\n"
 			}
-			if err != nil || !strings.Contains(text, "2 of its 2 frames are here; 3 of its 3 files of File Output nodes are here") || strings.Contains(text, "artifact skipped") {
+			if err != nil || !strings.Contains(text, "2 of 2 frames are here; 3 of 3 outputs are here") || strings.Contains(text, "artifact skipped") {
 				t.Errorf("%v:\n%s", err, text)
 			}
 		}
