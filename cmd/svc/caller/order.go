@@ -32,6 +32,9 @@ func (r *run) order(ctx context.Context) (*jobFile, error) {
 		return nil, err
 	}
 	defer r.scene.close()
+	if err := r.scene.has(r.Frames); err != nil {
+		return nil, err
+	}
 	r.scene.reuse, r.Settings = r.Reuse, r.scene.chosen
 	same := func(j *jobFile) bool {
 		return j.InputSHA256 == r.scene.sum && j.ProjectSHA256 == r.scene.projectSum() && j.Frames == string(r.Frames) && j.Settings == r.Settings && j.RerenderOf == "" && profile.SameServer(j.Server, r.Server)

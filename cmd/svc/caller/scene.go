@@ -37,7 +37,8 @@ type scene struct {
 	project *client.Project
 	chosen  client.Settings
 	config  config
-	reuse   bool // frames of earlier jobs that show the same
+	frames  quote.Frames // the scene's own range
+	reuse   bool         // frames of earlier jobs that show the same
 }
 
 // readLong is from how many bytes on a person sees that files are read.
@@ -136,10 +137,29 @@ func (s *scene) renderable(ctx context.Context) error {
 			return err
 		}
 	}
-	if err = intake.Renderable(facts, quote.Farm{}); fault.Is(err, fault.FileTooNew) {
+	if err = intake.Renderable(facts, quote.Farm{}); err != nil && !fault.Is(err, fault.FileTooNew) {
+		return err
+	}
+	if facts.Scene != nil {
+		s.frames = intake.SceneOf(facts, s.path).Frames()
+	}
+	return nil
+}
+
+// has refuses an order of all frames of a scene whose own range no job can have. A list of
+// frames needs no range of the scene, and neither does a scene that is not known here.
+func (s *scene) has(list FrameList) error {
+	if list != "" || s.frames == (quote.Frames{}) {
 		return nil
 	}
-	return err
+	_, _, err := (quote.RequestedFrames{}).Resolve(s.frames)
+	if refused, ok := errors.AsType[*fault.Error](err); ok {
+		err = refused.WithAction("Choose frames with --frames, such as --frames 1-20.")
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.path, err)
+	}
+	return nil
 }
 
 // hash reads all that would be sent.

@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/ociotest"
+	"svc.example/internal/work/quote"
 )
 
 // TestASceneThatNoServiceRendersIsRefusedBeforeAnythingIsSent: no client takes part here.
@@ -33,9 +34,32 @@ func TestASceneThatNoServiceRendersIsRefusedBeforeAnythingIsSent(t *testing.T) {
 			t.Errorf("a scene of Cycles with %+v: %v", flags, err)
 			continue
 		}
+		if err := s.has(""); err != nil || s.frames.Count() < 1 {
+			t.Errorf("its frames %+v: %v", s.frames, err)
+		}
 		s.close()
 		if _, err = openScene(t.Context(), filepath.Join(folder, "other.blend"), flags, client.Settings{}, terminal.NewDisplay(io.Discard, time.Now)); !fault.Is(err, fault.EngineNotSupported) {
 			t.Errorf("a scene of another engine with %+v: %v", flags, err)
+		}
+	}
+}
+
+// The service would refuse these after the upload.
+func TestARangeThatNoJobCanHaveIsRefusedBeforeTheUpload(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		frames quote.Frames
+		want   fault.Code
+	}{
+		{quote.Frames{Start: 0, End: 0, Step: 1}, fault.InvalidFrameRange},
+		{quote.Frames{Start: 1, End: 10_001, Step: 1}, fault.FrameRangeTooLarge},
+	} {
+		s := &scene{path: "scene.blend", frames: tt.frames}
+		if err := s.has(""); !fault.Is(err, tt.want) {
+			t.Errorf("all of %+v: %v", tt.frames, err)
+		}
+		if err := s.has("5"); err != nil {
+			t.Errorf("frame 5 of %+v: %v", tt.frames, err)
 		}
 	}
 }
