@@ -60,36 +60,85 @@ func (r *Rechecks) Accept(ctx context.Context, p frames.Picture) (kept bool, err
 	if err != nil {
 		return false, err
 	}
-	same, off := p.Shows(reused), false
+	found := verdict("")
+	off := false
 	class := reuse.Class{Renderer: p.Renderer, Device: p.Device, DeviceName: p.DeviceName, BlenderVersion: p.Version, BuildHash: p.BuildHash}
 	err = r.DB.Write(ctx, func(tx *db.Tx) (err error) {
+		if provable {
+			if found, err = r.judge(ctx, tx, p, reused); err != nil {
+				return err
+			}
+		}
+		if found == doubted {
+			_, err = lease.Fail(ctx, tx, p.Lease, string(doubted), p.PixelSHA256, 0)
+			return err
+		}
 		if err := lease.Finish(ctx, tx, p.Lease); err != nil {
 			return err
 		}
 		tx.Announce(lease.Topic(Queue)) // its worker may take the next one
-		if !provable {
-			return nil
+		switch found {
+		case agrees, unsteady:
+			_, err = reuse.Compared(ctx, tx, class, true)
+		case differs:
+			off, err = reuse.Compared(ctx, tx, class, false)
 		}
-		off, err = reuse.Compared(ctx, tx, class, same)
 		return err
 	})
-	if err != nil || !provable {
+	if err != nil || found == "" {
 		return false, lostAs(p.Lease, err)
 	}
-	r.tell(p, class, same, off)
+	r.tell(p, class, found, off)
 	return false, nil
 }
 
+// verdict is what a rendering says of the frame that was reused; "" for nothing.
+type verdict string
+
+const (
+	agrees   verdict = "agrees"
+	doubted  verdict = "frame_differs" // it shows something else, and a third rendering decides
+	differs  verdict = "differs"       // so does the third
+	unsteady verdict = "unsteady"      // the third does not show what the second does
+)
+
+// judge says what follows from a rendering. The first one that shows something else leads to
+// another: the renderer may not repeat itself, and then the reuse was no mistake.
+func (r *Rechecks) judge(ctx context.Context, tx *db.Tx, p, reused frames.Picture) (verdict, error) {
+	row, err := tx.LeaseGet(ctx, p.Lease.ID)
+	if db.IsNotFound(err) {
+		return "", lease.ErrLost
+	}
+	if err != nil {
+		return "", fmt.Errorf("read what an earlier rendering showed: %w", err)
+	}
+	same, again := p.Shows(reused), row.LastCode == string(doubted)
+	switch {
+	case same && !again:
+		return agrees, nil
+	case !again:
+		return doubted, nil
+	case same, !r.Compares(p) && row.LastError != p.PixelSHA256:
+		return unsteady, nil
+	}
+	return differs, nil
+}
+
 // tell tells the operator what was compared.
-func (r *Rechecks) tell(p frames.Picture, class reuse.Class, same, off bool) {
-	if r.Compared != nil {
-		r.Compared(same)
+func (r *Rechecks) tell(p frames.Picture, class reuse.Class, found verdict, off bool) {
+	if r.Compared != nil && found != doubted {
+		r.Compared(found != differs)
 	}
-	if same {
-		return
+	about := []any{"job_id", p.JobID, "frame", p.Frame, "class_id", class.ID(), "device_name", class.DeviceName, "blender", class.BlenderVersion, "worker_id", p.Lease.Holder}
+	switch found {
+	case doubted:
+		r.Log.Info("a reused frame was rendered again and shows something else: a third rendering decides", about...)
+	case unsteady:
+		r.Log.Info("a reused frame was rendered twice, and the two renderings differ: the renderer does not repeat itself", about...)
+	case differs:
+		r.Log.Warn("a reused frame was rendered twice and shows something else: frames of its class are not reused until svc admin reuse reset",
+			append(about, "switched_off", off)...)
 	}
-	r.Log.Warn("a reused frame was rendered again and shows something else: frames of its class are not reused until svc admin reuse reset",
-		"job_id", p.JobID, "frame", p.Frame, "class_id", class.ID(), "device_name", class.DeviceName, "blender", class.BlenderVersion, "worker_id", p.Lease.Holder, "switched_off", off)
 }
 
 // reused reads the frame that was reused as a picture to compare with. provable is false where

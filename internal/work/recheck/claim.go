@@ -100,8 +100,17 @@ func (r *Rechecks) Fail(ctx context.Context, ref lease.Ref, f framecheck.Failure
 	return lostAs(ref, r.DB.Write(ctx, func(tx *db.Tx) error { return fail(ctx, tx, ref, f) }))
 }
 
+// fail keeps what an earlier rendering showed that differs.
 func fail(ctx context.Context, tx *db.Tx, ref lease.Ref, f framecheck.Failure) error {
-	failed, err := lease.Fail(ctx, tx, ref, string(f.Code), f.Message, failureDelay)
+	code, message := string(f.Code), f.Message
+	row, err := tx.LeaseGet(ctx, ref.ID)
+	if err != nil && !db.IsNotFound(err) {
+		return fmt.Errorf("read a frame to render again: %w", err)
+	}
+	if row.LastCode == string(doubted) {
+		code, message = row.LastCode, row.LastError
+	}
+	failed, err := lease.Fail(ctx, tx, ref, code, message, failureDelay)
 	if err != nil || failed.Failures < mostFailures && !f.Final {
 		return err
 	}

@@ -5,8 +5,9 @@
 // What always holds: the job is complete before, so nobody waits or pays for it. A worker gets such
 // a frame only if it would be idle, gives it up for one that is paid, and is of the class that
 // rendered the frame. Pictures are compared as package frames compares two renderings of a frame;
-// scenes that Blender does not repeat are left out. The first difference switches reuse off for the
-// class. A frame that no such worker renders within a day is forgotten.
+// scenes that Blender does not repeat are left out. After a difference the frame is rendered a third
+// time; if that confirms the difference, reuse is off for the class, otherwise the renderer does not
+// repeat itself. A frame that no such worker renders within a day is forgotten.
 //
 // The package owns the queue of these frames and no table: the item of a lease is the frame of a
 // completed job. Package reuse keeps what was found. Start reading at Sampling.Queue and

@@ -3,6 +3,7 @@ package proof_test
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 
 	"svc.example/internal/app"
@@ -79,6 +80,35 @@ func TestADifferenceSwitchesReuseOff(t *testing.T) {
 		})
 		wantReuse(t, quoteRevision(c, "interface", "95-97", small), 3, "95-97", "", 0)
 		svc.WantMoney(c.Workspace, story.Credit-3, wallet.Credited, wallet.Reserved, wallet.Captured)
+	})
+}
+
+// A renderer that does not repeat itself is no mistake of the reuse: a third rendering tells.
+func TestAThirdRenderingTellsARendererThatDoesNotRepeatItself(t *testing.T) {
+	story.Each(t, func(t *testing.T, config app.Config) {
+		config.AllowSynthetic, config.VerifyReuse = true, new(100)
+		var log story.Logged
+		config.Log = slog.New(slog.NewTextHandler(apptest.LogWriter(t, &log), nil))
+		svc := story.Start(t, config)
+		c := svc.Caller(story.Credit)
+		stop := svc.Worker(synthetic.Renderer{})
+		old := renderQuote(c, quoteRevision(c, "scene", "95-97", small))
+		stop()
+		next := renderQuote(c, quoteRevision(c, "interface", "95-97", small))
+		wantOrigins(c, old, next, 95, 96, 97)
+
+		var painted atomic.Int64 // only the first picture is wrong
+		first := func() float64 { return float64(min(1, painted.Add(1)-1)) }
+		svc.Worker(synthetic.Renderer{Faults: map[synthetic.Fault]float64{synthetic.Wrong: 0.5}, Random: first})
+		if s := awaitCompared(svc, 3); s.Agreed != 3 || s.Differed != 0 || s.OffAt != nil {
+			t.Errorf("the frames stand as %+v", s)
+		}
+		for _, said := range []string{"a third rendering decides", "does not repeat itself"} {
+			if !log.Has("level=INFO", said) {
+				t.Errorf("the log lacks %q", said)
+			}
+		}
+		wantReuse(t, quoteRevision(c, "interface", "95-97", small), 3, "95-97", "", 0)
 	})
 }
 
