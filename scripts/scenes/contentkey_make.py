@@ -102,6 +102,19 @@ def _(scene):
     thing.particle_systems[0].settings.count = 3
 
 
+@revision("driven")
+def _(scene):
+    driver = bpy.data.objects["Cube"].driver_add("location", 2).driver
+    driver.type, driver.expression = "SCRIPTED", "frame / 10"
+
+
+@revision("driven_longer")
+def _(scene):
+    """The scene "driven" with another length."""
+    bpy.ops.wm.open_mainfile(filepath=os.path.join(FOLDER, "driven.blend"))
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 20, 300
+
+
 # -- libraries -----------------------------------------------------------------
 # linked.blend shows an object of library.blend, whose material is linked from nested.blend.
 

@@ -104,7 +104,7 @@ func (w *reached) scene() *Scene {
 	d := &digest{reached: w, animation: w.animate(), mentioned: w.paths(), viewport: w.viewportSettings()}
 	s.curves = d.animation.curves
 	local := s.Whole == ""
-	own := &way{local: local, matrices: !local || w.circular(), spans: !local || w.stamped() || w.driven()}
+	own := &way{local: local, matrices: !local || w.circular(), spans: !local || w.stamped()}
 	uses, known := w.uses()
 	if len(uses) == 0 && known {
 		s.named = d.all(own)
@@ -112,7 +112,7 @@ func (w *reached) scene() *Scene {
 		return s
 	}
 	own.names = true
-	moving, everything := &way{local: local, matrices: true, spans: true, names: true}, &way{matrices: true, spans: true, names: true}
+	moving, everything := &way{local: local, matrices: true, spans: own.spans, names: true}, &way{matrices: true, spans: true, names: true}
 	s.named = d.all(own, moving, everything)
 	s.linking = &linking{uses: uses, whole: s.Whole, own: own.key(), moving: moving.key()}
 	s.linking.unclear = !known || s.Whole == sceneIsLinked || w.overrides(w.order[0]) || w.scripts() || w.watched()

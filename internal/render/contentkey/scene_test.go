@@ -47,6 +47,14 @@ func TestWhatNoPictureComesFromChangesNoFrame(t *testing.T) {
 	}
 }
 
+// A driver that reads the length of the scene makes every byte count: see watched.go.
+func TestTheLengthOfASceneChangesNoFrameOfOneWithDrivers(t *testing.T) {
+	t.Parallel()
+	if c := contentkey.Compare(read(t, bytesOf(t, "driven")), read(t, bytesOf(t, "driven_longer")), all); len(c.Changed) > 0 {
+		t.Errorf("%s changed: %+v", c.Changed, c.Causes)
+	}
+}
+
 func TestAKeyChangesTheFramesUpToItsNeighbours(t *testing.T) {
 	t.Parallel()
 	c := compare(t, "moved")

@@ -77,8 +77,12 @@ func (f *file) remembers(l *layout, b []byte) string {
 }
 
 // scenePaths are properties of the scene of which curves and drivers change nothing but the
-// frame itself. With others, such as the shutter's, every frame counts everything.
-var scenePaths = regexp.MustCompile(`^(view_settings\.|eevee\.|cycles\.(samples|seed|max_bounces|\w+_bounces)$|\[")`)
+// frame itself, or nothing: Cycles reads them of the scene as it is in that frame. With others,
+// such as the shutter's, every frame counts everything.
+var scenePaths = regexp.MustCompile(`^(view_settings\.|eevee\.|\["|(use_audio(_scrub)?|use_preview_range|render\.sequencer_gl_preview)$|` +
+	`cycles\.(samples|seed|use_animated_seed|sampling_pattern|(auto_)?scrambling_distance|\w+_bounces|light_sampling_threshold|sample_clamp_(in)?direct|` +
+	`blur_glossy|caustics_(reflective|refractive)|adaptive_(threshold|min_samples)|film_\w+|filter_width|pixel_filter_type|` +
+	`volume_(step_rate|max_steps|preview_step_rate)|use_fast_gi|fast_gi_method|ao_bounces(_render)?|preview_\w+)$)`)
 
 // whole says why every frame counts everything that the scene comes from; "" where frames
 // count apart from each other. Libraries have reasons of their own: see library.whole.

@@ -152,7 +152,19 @@ def marked(rng, scene):
         scene.timeline_markers.new(name, frame=frame).camera = camera
 
 
-MORE = (textured, textured, from_library, driven, driven, followers, followers, strips, marked)
+def tuned(rng, scene):
+    """Animates settings of Cycles that change nothing but the frame itself."""
+    for name in rng.sample((
+            "film_exposure", "filter_width", "light_sampling_threshold", "sample_clamp_direct", "sample_clamp_indirect", "blur_glossy", "caustics_reflective",
+            "film_transparent_glass", "volume_step_rate", "use_fast_gi", "ao_bounces_render", "diffuse_bounces", "seed", "scrambling_distance", "pixel_filter_type",
+            "adaptive_threshold", "use_animated_seed"), 3):
+        prop = scene.cycles.bl_rna.properties[name]
+        for frame in (1, 3, 6):
+            scene.cycles.keyframe_insert(name, frame=frame)
+            setattr(scene.cycles, name, another(rng, prop, getattr(scene.cycles, name)))
+
+
+MORE = (textured, textured, from_library, driven, driven, followers, followers, strips, marked, tuned)
 
 
 def curves():
