@@ -69,7 +69,7 @@ type Serve struct {
 	PlayTime          time.Duration `group:"Rendering" env:"SVC_PLAY_TIME" default:"2h" help:"Most time for computing the earlier frames of a simulation before a frame. If that is not enough, the frame fails with frame_time_exceeded."`
 	SplitAbove        time.Duration `group:"Rendering" name:"split-above" env:"SVC_SPLIT_ABOVE" default:"2m" placeholder:"TIME" help:"Render a frame on several workers, in strips, if it is expected to take longer than this on one and others are idle. 0 means never."`
 	Double            int           `group:"Rendering" name:"double-render" env:"SVC_DOUBLE_RENDER" default:"0" placeholder:"PERCENT" help:"Percentage of frames that two workers with different node keys render, to compare their pixels."`
-	VerifyReuse       int           `group:"Rendering" env:"SVC_VERIFY_REUSE" default:"2" placeholder:"PERCENT" help:"Percentage of reused frames that idle workers render again, at nobody's cost, to compare both. A difference switches reuse off for that kind of worker."`
+	VerifyReuse       int           `group:"Rendering" env:"SVC_VERIFY_REUSE" default:"2" placeholder:"PERCENT" help:"Percentage of reused frames that idle workers render again, at nobody's cost, to compare both. A difference that a third rendering confirms switches reuse off for that kind of worker."`
 	References        int           `group:"Rendering" name:"benchmark-references" env:"SVC_BENCHMARK_REFERENCES" default:"10" placeholder:"PERCENT" help:"Percentage of benchmark results that a worker with another node key must confirm. Results in the top ten are always confirmed."`
 	RateFlags         `embed:"" group:"Limits"`
 	openFlags         `embed:"" group:"Limits"`

@@ -29,7 +29,7 @@ type ComparedClass struct {
 }
 
 // Compared records that a reused frame of a class was rendered again, and whether it showed the
-// same. The first difference switches reuse off for the class; off is whether this one did.
+// same. A difference switches reuse off for the class; off is whether this one did.
 func Compared(ctx context.Context, tx *db.Tx, class Class, same bool) (off bool, err error) {
 	add := query.ReuseClassAddParams{
 		ClassID: class.ID(), Renderer: class.Renderer, Device: class.Device, DeviceName: class.DeviceName, BlenderVersion: class.BlenderVersion, BuildHash: class.BuildHash,
