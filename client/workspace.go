@@ -180,7 +180,11 @@ type Wallet struct {
 	// counts towards it; nil without a limit.
 	DailyLimitCents *int64 `json:"daily_limit_cents"`
 	SpentTodayCents *int64 `json:"spent_today_cents"`
-	Currency        string `json:"currency"`
+	// MonthlyLimitCents is what the person behind the credential may spend in the workspace in a
+	// calendar month (UTC), and SpentThisMonthCents what counts towards it; nil without a limit.
+	MonthlyLimitCents   *int64 `json:"monthly_limit_cents"`
+	SpentThisMonthCents *int64 `json:"spent_this_month_cents"`
+	Currency            string `json:"currency"`
 }
 
 // Shortage is a balance that does not cover a price. Amounts are US cents.

@@ -61,6 +61,9 @@ func (c *Wallet) Run(app *kong.Context) (err error) {
 		if wallet.DailyLimitCents != nil && wallet.SpentTodayCents != nil {
 			table.Row("today", fmt.Sprintf("%s of at most %s a day (UTC)", terminal.Money(*wallet.SpentTodayCents, wallet.Currency), terminal.Money(*wallet.DailyLimitCents, wallet.Currency)))
 		}
+		if wallet.MonthlyLimitCents != nil && wallet.SpentThisMonthCents != nil {
+			table.Row("this month", fmt.Sprintf("%s of your limit of %s a month (UTC)", terminal.Money(*wallet.SpentThisMonthCents, wallet.Currency), terminal.Money(*wallet.MonthlyLimitCents, wallet.Currency)))
+		}
 		_ = table.Flush() // a closed standard output has no reader
 		if len(entries) == 0 {
 			return

@@ -40,6 +40,7 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 		func() error { return signInLinks.Audit(ctx, tx, breach, nil) },
 		func() error { return operators.Audit(ctx, tx, breach, nil) },
 		func() error { return members.Audit(ctx, tx, breach, nil) },
+		func() error { return memberLimits.Audit(ctx, tx, breach, nil) },
 		func() error { return invitations.Audit(ctx, tx, breach, nil) },
 		func() error { return auditMembers(ctx, tx, breach) },
 	} {

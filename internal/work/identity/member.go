@@ -20,6 +20,8 @@ type MemberView struct {
 	// AddedBy is the address of the person who invited them; "" where the workspace began
 	// with them, or that person is gone.
 	AddedBy string
+	// MonthlyCents is what they may spend in a calendar month (UTC); nil for no limit.
+	MonthlyCents *int64
 }
 
 // Members lists the people of a workspace, the earliest first.
@@ -30,7 +32,7 @@ func Members(ctx context.Context, tx *db.Tx, workspaceID string) ([]MemberView, 
 	}
 	all := make([]MemberView, len(rows))
 	for i, r := range rows {
-		all[i] = MemberView{r.PersonID, r.Email, Role(r.Role), db.Time(r.Since), r.AddedBy}
+		all[i] = MemberView{r.PersonID, r.Email, Role(r.Role), db.Time(r.Since), r.AddedBy, limitOf(r.MonthlyCents)}
 	}
 	return all, nil
 }

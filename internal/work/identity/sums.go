@@ -19,9 +19,10 @@ var (
 	sessions     = rowsum.Table[query.Session]{Name: "session", Key: 1, Later: []string{"WorkspaceID"}}
 	invitations  = rowsum.Table[query.Invitation]{Name: "invitation", Key: 1}
 	members      = rowsum.Table[query.Member]{Name: "member", Key: 2}
+	memberLimits = rowsum.Table[query.MemberLimit]{Name: "member_limit", Key: 2}
 	operators    = rowsum.Table[query.Operator]{Name: "operator", Key: 1}
 	signInLinks  = rowsum.Table[query.SignInLink]{Name: "sign_in_link", Key: 1}
 )
 
 // Sums lists the tables of this package whose rows carry checksums.
-var Sums = rowsum.Tables{workspaces, people, logins, accountKeys, agentKeys, nodeKeys, operatorKeys, sessions, signInLinks, operators, members, invitations}
+var Sums = rowsum.Tables{workspaces, people, logins, accountKeys, agentKeys, nodeKeys, operatorKeys, sessions, signInLinks, operators, members, memberLimits, invitations}

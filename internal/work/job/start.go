@@ -68,7 +68,7 @@ type StartRequest struct {
 // the job it has become; nothing is reserved twice. Errors: upload_not_found,
 // quote_not_found, quote_expired, quote_not_qualified, price_above_max,
 // insufficient_funds, spend_limit_reached, workspace_frozen, not_accepting_jobs,
-// insufficient_scope.
+// insufficient_scope, insufficient_role for a person who has just left the workspace.
 func (j *Jobs) Start(ctx context.Context, tx *db.Tx, r StartRequest) (Object, error) {
 	if err := r.Principal.Require(identity.ScopeSpend); err != nil {
 		return Object{}, err
@@ -194,8 +194,10 @@ func (j *Jobs) create(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Qu
 	if err := unlessFree(wallet.Reserve)(ctx, tx, r.Principal.WorkspaceID, jobID, q.PriceCents); err != nil {
 		return "", "", err
 	}
-	if err := withinDay(ctx, tx, r.Principal.WorkspaceID, q.PriceCents); err != nil {
-		return "", "", err
+	for _, within := range []func(context.Context, *db.Tx, identity.Principal, int64) error{withinMonth, withinDay} {
+		if err := within(ctx, tx, r.Principal, q.PriceCents); err != nil {
+			return "", "", err
+		}
 	}
 	j.tell(tx, slog.LevelInfo, "job created", jobID, r.Principal.WorkspaceID, "status", status, "frames", q.FrameCount, "price_cents", q.PriceCents)
 	if err := quote.Accept(ctx, tx, q.QuoteID, jobID); err != nil {
@@ -294,82 +296,6 @@ func spanOf(start, end, step, count int64, list string) (dispatch.Span, error) {
 		span.Items = append(span.Items, int64(n))
 	}
 	return span, nil
-}
-
-// withinLimit refuses a job that would take a key above its monthly limit. The month is
-// the calendar month in UTC by the database's clock. Jobs count at their price from
-// their creation; failed and cancelled ones do not count, because their money came
-// back.
-func withinLimit(ctx context.Context, tx *db.Tx, who identity.Principal, cents int64) error {
-	limit, limited, err := spendLimit(ctx, tx, who)
-	if err != nil || !limited {
-		return err
-	}
-	spent, err := tx.JobSpentByKey(ctx, query.JobSpentByKeyParams{KeyID: who.Credential.KeyID, Since: db.Micros(identity.Month(tx.Time()))})
-	if err != nil {
-		return fmt.Errorf("add up spending: %w", err)
-	}
-	if spent+cents > limit {
-		return fault.New(fault.SpendLimitReached, "This job costs %s, but the key has only %s of its monthly %s left.",
-			wallet.Money(cents), wallet.Money(max(0, limit-spent)), wallet.Money(limit)).
-			With(map[string]int64{"required_cents": cents, "spent_cents": spent, "spend_limit_cents": limit})
-	}
-	return nil
-}
-
-// Today returns what a workspace may spend in a calendar day (UTC), 0 for no limit, and what it
-// has spent today; 0 without a limit.
-func Today(ctx context.Context, tx *db.Tx, workspaceID string) (limit, spent int64, err error) {
-	workspace, err := tx.WorkspaceGet(ctx, workspaceID)
-	if err != nil {
-		return 0, 0, fmt.Errorf("read workspace %s: %w", workspaceID, err)
-	}
-	if limit = workspace.DailyCents; limit == 0 {
-		return 0, 0, nil
-	}
-	if spent, err = tx.JobSpentByWorkspace(ctx, query.JobSpentByWorkspaceParams{WorkspaceID: workspaceID, Since: db.Micros(identity.Day(tx.Time()))}); err != nil {
-		return 0, 0, fmt.Errorf("add up the day's spending: %w", err)
-	}
-	return limit, spent, nil
-}
-
-// withinDay refuses a job, already written and paid for in this transaction, that takes its
-// workspace above the operator's daily limit. It follows the reservation, which locks the
-// wallet: with two starts at once the second sees what the first has spent. Jobs count as
-// they do for a key's limit; the day is the calendar day in UTC by the database's clock.
-func withinDay(ctx context.Context, tx *db.Tx, workspaceID string, cents int64) error {
-	limit, spent, err := Today(ctx, tx, workspaceID)
-	if err != nil || limit == 0 || cents == 0 {
-		return err
-	}
-	if spent <= limit {
-		return nil
-	}
-	spent -= cents
-	return fault.New(fault.SpendLimitReached, "This job costs %s, but the workspace has only %s of its daily %s left.",
-		wallet.Money(cents), wallet.Money(max(0, limit-spent)), wallet.Money(limit)).
-		With(map[string]int64{"required_cents": cents, "spent_cents": spent, "spend_limit_cents": limit}).
-		WithAction("Render fewer frames, wait for the next day (UTC), or ask the operator of the service for a higher limit.")
-}
-
-// spendLimit is the most that a principal may spend in a calendar month, in cents:
-// what it came with or what its key says now, whichever is less. The key's row stays
-// locked, so that with two starts by one key the second sees what the first has
-// spent.
-func spendLimit(ctx context.Context, tx *db.Tx, who identity.Principal) (limit int64, limited bool, err error) {
-	if who.Credential.KeyID == "" {
-		return 0, false, nil // a person, whom the wallet bounds
-	}
-	limit, err = tx.AgentKeyLimit(ctx, who.Credential.KeyID)
-	if err != nil && !db.IsNotFound(err) {
-		return 0, false, fmt.Errorf("read spend limit: %w", err)
-	}
-	// The row's limit is -1 for none. A key without a row here is an account key.
-	limited = err == nil && limit >= 0 // otherwise not an agent key, or one without limit
-	if own := who.SpendLimitCents; own != nil && (!limited || *own < limit) {
-		limit, limited = *own, true
-	}
-	return limit, limited, nil
 }
 
 // notAccepting asks the caller to come back in a minute: an operator has switched

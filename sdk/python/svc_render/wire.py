@@ -259,6 +259,8 @@ class Wallet(TypedDict, total=False):
     alert_below_cents: Optional[int]
     daily_limit_cents: Optional[int]
     spent_today_cents: Optional[int]
+    monthly_limit_cents: Optional[int]
+    spent_this_month_cents: Optional[int]
     currency: str
 
 

@@ -3125,6 +3125,11 @@ export interface Schemas {
         daily_limit_cents: number | null;
         /** @description What is available does not cover another job like the newest; null when it does. */
         low_balance: Schemas["Shortage"] | null;
+        /**
+         * Format: int64
+         * @description The most that the person behind the credential may spend in this workspace in a calendar month (UTC), as an owner set it; null: no limit.
+         */
+        monthly_limit_cents: number | null;
         /** @constant */
         ok: true;
         /**
@@ -3137,6 +3142,11 @@ export interface Schemas {
          * @description Set aside for jobs that have not ended.
          */
         reserved_cents: number;
+        /**
+         * Format: int64
+         * @description What counts towards the person's monthly limit; null: no limit.
+         */
+        spent_this_month_cents: number | null;
         /**
          * Format: int64
          * @description What counts towards the daily limit today; null: no limit.

@@ -50,6 +50,8 @@ type walletOutput struct {
 		AlertBelow     *int64           `json:"alert_below_cents" minimum:"1" doc:"The workspace is told when less is available; null: never."`
 		DailyLimit     *int64           `json:"daily_limit_cents" minimum:"1" doc:"The most that its jobs may cost in a calendar day (UTC), as the operator set it; null: no limit."`
 		SpentToday     *int64           `json:"spent_today_cents" minimum:"0" doc:"What counts towards the daily limit today; null: no limit."`
+		MonthlyLimit   *int64           `json:"monthly_limit_cents" minimum:"0" doc:"The most that the person behind the credential may spend in this workspace in a calendar month (UTC), as an owner set it; null: no limit."`
+		SpentThisMonth *int64           `json:"spent_this_month_cents" minimum:"0" doc:"What counts towards the person's monthly limit; null: no limit."`
 		Currency       string           `json:"currency" const:"USD"`
 	}
 }
@@ -198,6 +200,13 @@ func (s *Server) wallet(ctx context.Context, _ *struct{}) (*walletOutput, error)
 		limit, spent, err := job.Today(ctx, tx, out.Body.WorkspaceID)
 		if limit > 0 {
 			out.Body.DailyLimit, out.Body.SpentToday = &limit, &spent
+		}
+		if err != nil {
+			return err
+		}
+		monthly, month, err := job.ThisMonth(ctx, tx, out.Body.WorkspaceID, operation.Caller(ctx).Credential.Person())
+		if monthly != nil {
+			out.Body.MonthlyLimit, out.Body.SpentThisMonth = monthly, &month
 		}
 		return err
 	})

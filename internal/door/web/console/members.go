@@ -2,12 +2,14 @@ package console
 
 import (
 	"net/http"
+	"strings"
 
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/wallet"
 )
 
 // Paths of the people of a workspace.
@@ -18,7 +20,9 @@ const (
 
 // membersView is the content of the page of a workspace's members.
 type membersView struct {
-	Members     []identity.MemberView
+	Members []identity.MemberView
+	// Spent is what they have spent this month, by their ids.
+	Spent       map[string]int64
 	Invitations []identity.Invitation
 	// Me is the id of the person who looks.
 	Me string
@@ -49,6 +53,14 @@ func (v membersView) Others() (others []identity.MemberView) {
 	return others
 }
 
+// Limit is what the field of a member's monthly limit has; "" for none.
+func (membersView) Limit(m identity.MemberView) string {
+	if m.MonthlyCents == nil {
+		return ""
+	}
+	return wallet.Decimal(*m.MonthlyCents)
+}
+
 // membersRoutes adds the page of members, its forms, and what an invitation opens. Everyone
 // in a workspace sees who is in it and can leave; the rest is the owners'.
 func (s *Site) membersRoutes(mux *http.ServeMux) {
@@ -62,6 +74,13 @@ func (s *Site) membersRoutes(mux *http.ServeMux) {
 	}))
 	s.FormAt(mux, membersPath+"/{person_id}/role", membersPath, identity.Owner, s.changeMembers("role", func(r *http.Request, tx *db.Tx, who identity.Principal) error {
 		return identity.SetRole(r.Context(), tx, who, r.PathValue("person_id"), identity.Role(r.PostForm.Get("role")))
+	}))
+	s.FormAt(mux, membersPath+"/{person_id}/limit", membersPath, identity.Owner, s.changeMembers("limit", func(r *http.Request, tx *db.Tx, who identity.Principal) error {
+		cents, err := page.Dollars("limit", strings.TrimSpace(r.PostForm.Get("limit")), 0, wallet.MaxCents)
+		if err == nil {
+			err = identity.SetMonthlyLimit(r.Context(), tx, who, r.PathValue("person_id"), cents)
+		}
+		return err
 	}))
 	s.FormAt(mux, membersPath+"/{person_id}/remove", membersPath, identity.Owner, s.changeMembers("remove", func(r *http.Request, tx *db.Tx, who identity.Principal) error {
 		return identity.Remove(r.Context(), tx, who, r.PathValue("person_id"))
@@ -79,6 +98,7 @@ var did = map[string]string{
 	"invite":   "The invitation is on its way.",
 	"transfer": "The workspace has a new owner, and you are a member now. Keys that you made have ended.",
 	"role":     "The role is changed.",
+	"limit":    "The monthly limit is changed.",
 	"remove":   "They are no longer in the workspace. Their sessions here and the keys that they made have ended.",
 	"revoke":   "The invitation no longer works.",
 }
@@ -92,6 +112,9 @@ func (s *Site) membersPage(r *http.Request, who identity.Principal, v membersVie
 	v.Me, v.Mails, v.Roles = who.Credential.PersonID, s.Invitations.Send != nil, []identity.Role{identity.Viewer, identity.Member, identity.Owner}
 	err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
 		if v.Members, err = identity.Members(r.Context(), tx, who.WorkspaceID); err != nil {
+			return err
+		}
+		if v.Spent, err = identity.MembersSpent(r.Context(), tx, who.WorkspaceID); err != nil {
 			return err
 		}
 		if who.Role.Includes(identity.Owner) {

@@ -34,6 +34,7 @@ type uploadView struct {
 	// Frames is what the field of frames has, and Tags that of tags.
 	Frames, Tags string
 	Money        wallet.Balance
+	Own          ownLimit // of the person who looks
 	Look         previewView
 	// Reusable says that earlier jobs have frames that could be taken over.
 	Reusable bool
@@ -49,9 +50,14 @@ type uploadView struct {
 // Missing is how many cents the wallet is short of the price; 0 for none.
 func (v uploadView) Missing() int64 { return max(0, v.Quote.PriceCents-v.Money.AvailableCents) }
 
+// Beyond reports whether the price is above what is left of the person's monthly limit.
+func (v uploadView) Beyond() bool {
+	return v.Own.Cents != nil && v.Quote.PriceCents > v.Own.Left()
+}
+
 // Startable reports whether the order can be placed.
 func (v uploadView) Startable() bool {
-	return v.Quote.Status == quote.Open && v.Quote.Qualified1C && v.Missing() == 0 && v.Frozen == nil
+	return v.Quote.Status == quote.Open && v.Quote.Qualified1C && v.Missing() == 0 && !v.Beyond() && v.Frozen == nil
 }
 
 // mostKept is how many pictures of frames that are taken over the price shows.
@@ -181,6 +187,9 @@ func (s *Site) uploadPage(r *http.Request, who identity.Principal, problem *faul
 	err = s.DB.Read(ctx, func(tx *db.Tx) (err error) {
 		if v.Money, err = wallet.Get(ctx, tx, who.WorkspaceID); err == nil {
 			v.Frozen, err = freeze.Of(ctx, tx, who.WorkspaceID)
+		}
+		if err == nil {
+			v.Own, err = ownLimitOf(ctx, tx, who)
 		}
 		if err == nil {
 			v.Reusable, err = reuse.Possible(ctx, tx, who.WorkspaceID)

@@ -36,6 +36,8 @@ type walletView struct {
 	// Limit is what the workspace may spend in a day, in cents, and Today what it has spent
 	// of that; 0 for no limit.
 	Limit, Today int64
+	// Own is what the person who looks may spend this month.
+	Own ownLimit
 	// Holding are the jobs that money is reserved for.
 	Holding []jobRow
 	Entries []entry
@@ -53,6 +55,21 @@ type walletView struct {
 	Around page.Pager
 	// Notice confirms the last action; "" shows none.
 	Notice string
+}
+
+// ownLimit is what a person may spend in a workspace in a month.
+type ownLimit struct {
+	Cents *int64 // nil for no limit
+	Spent int64
+}
+
+// Left is what is left of it.
+func (l ownLimit) Left() int64 { return max(0, *l.Cents-l.Spent) }
+
+// ownLimitOf reads the monthly limit of the person who looks at a page.
+func ownLimitOf(ctx context.Context, tx *db.Tx, who identity.Principal) (l ownLimit, err error) {
+	l.Cents, l.Spent, err = job.ThisMonth(ctx, tx, who.WorkspaceID, who.Credential.Person())
+	return l, err
 }
 
 // entry is one entry of the ledger, with the name of its job's file and who did it.
@@ -109,7 +126,7 @@ func (s *Site) wallet(r *http.Request, who identity.Principal) (page.Page, error
 func (s *Site) walletPage(r *http.Request, who identity.Principal, v walletView) (page.Page, error) {
 	v.Currency, v.Payable = contract.Currency, s.Payments.Available()
 	asked := r.URL.Query()
-	err := s.DB.Read(r.Context(), func(tx *db.Tx) error { return v.read(r.Context(), tx, who.WorkspaceID, asked) })
+	err := s.DB.Read(r.Context(), func(tx *db.Tx) error { return v.read(r.Context(), tx, who, asked) })
 	if err != nil {
 		return page.Page{}, err
 	}
@@ -134,7 +151,11 @@ func (s *Site) walletPage(r *http.Request, who identity.Principal, v walletView)
 }
 
 // read reads a workspace's money into the view, with the entries of the page that the query names.
-func (v *walletView) read(ctx context.Context, tx *db.Tx, workspaceID string, asked url.Values) (err error) {
+func (v *walletView) read(ctx context.Context, tx *db.Tx, who identity.Principal, asked url.Values) (err error) {
+	workspaceID := who.WorkspaceID
+	if v.Own, err = ownLimitOf(ctx, tx, who); err != nil {
+		return err
+	}
 	if v.Balance, err = wallet.Get(ctx, tx, workspaceID); err != nil {
 		return err
 	}

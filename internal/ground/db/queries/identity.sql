@@ -228,10 +228,34 @@ ORDER BY w.workspace_id
 LIMIT 1 OFFSET CAST(@max AS bigint);
 
 -- name: MembersOf :many
--- The people of a workspace, the earliest first.
-SELECT m.person_id, p.email, p.workspace_id AS home, m.role, m.since, CAST(coalesce(b.email, '') AS text) AS added_by
+-- The people of a workspace, the earliest first; a limit of -1 is none.
+SELECT m.person_id, p.email, p.workspace_id AS home, m.role, m.since, CAST(coalesce(b.email, '') AS text) AS added_by,
+  CAST(coalesce(l.monthly_cents, -1) AS bigint) AS monthly_cents
 FROM member m JOIN person p ON p.person_id = m.person_id LEFT JOIN person b ON b.person_id = m.added_by
+  LEFT JOIN member_limit l ON l.workspace_id = m.workspace_id AND l.person_id = m.person_id
 WHERE m.workspace_id = @workspace_id ORDER BY m.since, m.person_id;
+
+-- name: MemberLimit :one
+-- What a member may spend in a month; -1 is no limit.
+SELECT CAST(coalesce(l.monthly_cents, -1) AS bigint) AS monthly_cents
+FROM member m LEFT JOIN member_limit l ON l.workspace_id = m.workspace_id AND l.person_id = m.person_id
+WHERE m.workspace_id = @workspace_id AND m.person_id = @person_id;
+
+-- name: MemberLimitSet :exec
+INSERT INTO member_limit (workspace_id, person_id, monthly_cents, set_by, set_at, row_sum)
+VALUES (@workspace_id, @person_id, @monthly_cents, @set_by, @set_at, @row_sum)
+ON CONFLICT (workspace_id, person_id) DO UPDATE SET
+  monthly_cents = excluded.monthly_cents, set_by = excluded.set_by, set_at = excluded.set_at, row_sum = excluded.row_sum;
+
+-- name: MemberLimitEnd :exec
+DELETE FROM member_limit WHERE workspace_id = @workspace_id AND person_id = @person_id;
+
+-- name: MembersSpent :many
+-- What the members of a workspace have spent there since a time, as start counts it.
+SELECT j.started_by AS person_id, CAST(sum(j.price_cents) AS bigint) AS cents
+FROM member m JOIN job j ON j.started_by = m.person_id AND j.started_by <> '' AND j.workspace_id = m.workspace_id
+WHERE m.workspace_id = @workspace_id AND j.created_at >= @since AND j.status NOT IN ('failed', 'cancelled')
+GROUP BY j.started_by;
 
 -- name: MemberCreate :execrows
 INSERT INTO member (workspace_id, person_id, role, since, added_by, row_sum)

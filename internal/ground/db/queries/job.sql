@@ -174,6 +174,10 @@ WHERE key_id = @key_id AND key_id <> '' AND created_at >= @since;
 SELECT CAST(coalesce(sum(CASE WHEN status IN ('failed', 'cancelled') THEN 0 ELSE price_cents END), 0) AS bigint) FROM job
 WHERE workspace_id = @workspace_id AND created_at >= @since;
 
+-- name: JobSpentByPerson :one
+SELECT CAST(coalesce(sum(CASE WHEN status IN ('failed', 'cancelled') THEN 0 ELSE price_cents END), 0) AS bigint) FROM job
+WHERE started_by = @person_id AND started_by <> '' AND workspace_id = @workspace_id AND created_at >= @since;
+
 -- name: JobNewestPrice :one
 SELECT price_cents FROM job WHERE workspace_id = @workspace_id ORDER BY job_id DESC LIMIT 1;
 

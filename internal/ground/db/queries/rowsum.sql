@@ -10,6 +10,7 @@ DELETE FROM unsummed WHERE relation = @relation;
 SELECT CAST('workspace' AS text) AS relation FROM workspace WHERE workspace_id = ''
 UNION ALL SELECT 'person' FROM person WHERE person_id = ''
 UNION ALL SELECT 'member' FROM member WHERE workspace_id = ''
+UNION ALL SELECT 'member_limit' FROM member_limit WHERE workspace_id = ''
 UNION ALL SELECT 'invitation' FROM invitation WHERE invitation_id = ''
 UNION ALL SELECT 'operator' FROM operator WHERE person_id = ''
 UNION ALL SELECT 'operator_act' FROM operator_act WHERE act_id = ''

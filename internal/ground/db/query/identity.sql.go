@@ -1376,6 +1376,67 @@ func (q *Queries) MemberGet(ctx context.Context, arg MemberGetParams) (Member, e
 	return i, err
 }
 
+const memberLimit = `-- name: MemberLimit :one
+SELECT CAST(coalesce(l.monthly_cents, -1) AS bigint) AS monthly_cents
+FROM member m LEFT JOIN member_limit l ON l.workspace_id = m.workspace_id AND l.person_id = m.person_id
+WHERE m.workspace_id = $1 AND m.person_id = $2
+`
+
+type MemberLimitParams struct {
+	WorkspaceID string
+	PersonID    string
+}
+
+// What a member may spend in a month; -1 is no limit.
+func (q *Queries) MemberLimit(ctx context.Context, arg MemberLimitParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, memberLimit, arg.WorkspaceID, arg.PersonID)
+	var monthly_cents int64
+	err := row.Scan(&monthly_cents)
+	return monthly_cents, err
+}
+
+const memberLimitEnd = `-- name: MemberLimitEnd :exec
+DELETE FROM member_limit WHERE workspace_id = $1 AND person_id = $2
+`
+
+type MemberLimitEndParams struct {
+	WorkspaceID string
+	PersonID    string
+}
+
+func (q *Queries) MemberLimitEnd(ctx context.Context, arg MemberLimitEndParams) error {
+	_, err := q.db.ExecContext(ctx, memberLimitEnd, arg.WorkspaceID, arg.PersonID)
+	return err
+}
+
+const memberLimitSet = `-- name: MemberLimitSet :exec
+INSERT INTO member_limit (workspace_id, person_id, monthly_cents, set_by, set_at, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (workspace_id, person_id) DO UPDATE SET
+  monthly_cents = excluded.monthly_cents, set_by = excluded.set_by, set_at = excluded.set_at, row_sum = excluded.row_sum
+`
+
+type MemberLimitSetParams struct {
+	WorkspaceID  string
+	PersonID     string
+	MonthlyCents int64
+	SetBy        string
+	SetAt        int64
+	RowSum       string
+}
+
+func (q *Queries) MemberLimitSet(ctx context.Context, arg MemberLimitSetParams) error {
+	_, err := q.db.ExecContext(ctx, memberLimitSet,
+		arg.WorkspaceID,
+		arg.PersonID,
+		arg.MonthlyCents,
+		arg.SetBy,
+		arg.SetAt,
+		arg.RowSum,
+	)
+	return err
+}
+
 const memberSessionsEnd = `-- name: MemberSessionsEnd :exec
 DELETE FROM session WHERE workspace_id = $1 AND person_id = $2
 `
@@ -1415,21 +1476,24 @@ func (q *Queries) MemberSetRole(ctx context.Context, arg MemberSetRoleParams) (M
 }
 
 const membersOf = `-- name: MembersOf :many
-SELECT m.person_id, p.email, p.workspace_id AS home, m.role, m.since, CAST(coalesce(b.email, '') AS text) AS added_by
+SELECT m.person_id, p.email, p.workspace_id AS home, m.role, m.since, CAST(coalesce(b.email, '') AS text) AS added_by,
+  CAST(coalesce(l.monthly_cents, -1) AS bigint) AS monthly_cents
 FROM member m JOIN person p ON p.person_id = m.person_id LEFT JOIN person b ON b.person_id = m.added_by
+  LEFT JOIN member_limit l ON l.workspace_id = m.workspace_id AND l.person_id = m.person_id
 WHERE m.workspace_id = $1 ORDER BY m.since, m.person_id
 `
 
 type MembersOfRow struct {
-	PersonID string
-	Email    string
-	Home     string
-	Role     string
-	Since    int64
-	AddedBy  string
+	PersonID     string
+	Email        string
+	Home         string
+	Role         string
+	Since        int64
+	AddedBy      string
+	MonthlyCents int64
 }
 
-// The people of a workspace, the earliest first.
+// The people of a workspace, the earliest first; a limit of -1 is none.
 func (q *Queries) MembersOf(ctx context.Context, workspaceID string) ([]MembersOfRow, error) {
 	rows, err := q.db.QueryContext(ctx, membersOf, workspaceID)
 	if err != nil {
@@ -1446,7 +1510,49 @@ func (q *Queries) MembersOf(ctx context.Context, workspaceID string) ([]MembersO
 			&i.Role,
 			&i.Since,
 			&i.AddedBy,
+			&i.MonthlyCents,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const membersSpent = `-- name: MembersSpent :many
+SELECT j.started_by AS person_id, CAST(sum(j.price_cents) AS bigint) AS cents
+FROM member m JOIN job j ON j.started_by = m.person_id AND j.started_by <> '' AND j.workspace_id = m.workspace_id
+WHERE m.workspace_id = $1 AND j.created_at >= $2 AND j.status NOT IN ('failed', 'cancelled')
+GROUP BY j.started_by
+`
+
+type MembersSpentParams struct {
+	WorkspaceID string
+	Since       int64
+}
+
+type MembersSpentRow struct {
+	PersonID string
+	Cents    int64
+}
+
+// What the members of a workspace have spent there since a time, as start counts it.
+func (q *Queries) MembersSpent(ctx context.Context, arg MembersSpentParams) ([]MembersSpentRow, error) {
+	rows, err := q.db.QueryContext(ctx, membersSpent, arg.WorkspaceID, arg.Since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []MembersSpentRow
+	for rows.Next() {
+		var i MembersSpentRow
+		if err := rows.Scan(&i.PersonID, &i.Cents); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -1890,6 +1890,24 @@ func (q *Queries) JobSpentByKey(ctx context.Context, arg JobSpentByKeyParams) (i
 	return column_1, err
 }
 
+const jobSpentByPerson = `-- name: JobSpentByPerson :one
+SELECT CAST(coalesce(sum(CASE WHEN status IN ('failed', 'cancelled') THEN 0 ELSE price_cents END), 0) AS bigint) FROM job
+WHERE started_by = $1 AND started_by <> '' AND workspace_id = $2 AND created_at >= $3
+`
+
+type JobSpentByPersonParams struct {
+	PersonID    string
+	WorkspaceID string
+	Since       int64
+}
+
+func (q *Queries) JobSpentByPerson(ctx context.Context, arg JobSpentByPersonParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, jobSpentByPerson, arg.PersonID, arg.WorkspaceID, arg.Since)
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const jobSpentByWorkspace = `-- name: JobSpentByWorkspace :one
 SELECT CAST(coalesce(sum(CASE WHEN status IN ('failed', 'cancelled') THEN 0 ELSE price_cents END), 0) AS bigint) FROM job
 WHERE workspace_id = $1 AND created_at >= $2

@@ -469,6 +469,15 @@ type Member struct {
 	RowSum      string
 }
 
+type MemberLimit struct {
+	WorkspaceID  string
+	PersonID     string
+	MonthlyCents int64
+	SetBy        string
+	SetAt        int64
+	RowSum       string
+}
+
 type MovedClock struct {
 	ID      int64
 	MovedUs int64

@@ -17,6 +17,9 @@ func (s *store) team(owner identity.Opened) {
 	invitations := identity.Invitations{DB: s.app.DB, Address: links.Links{PublicURL: "https://svc.example", Key: []byte("a key")}}
 	who := identity.Principal{WorkspaceID: owner.Person.WorkspaceID, Credential: identity.Credential{PersonID: owner.Person.PersonID}}
 	s.write(func(ctx context.Context, tx *db.Tx) error {
+		if err := identity.SetMonthlyLimit(ctx, tx, who, owner.Person.PersonID, new(int64(1_000_000))); err != nil {
+			return err
+		}
 		_, err := invitations.Invite(ctx, tx, who, "open@example.com", identity.Viewer)
 		return err
 	})
