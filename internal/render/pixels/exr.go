@@ -222,6 +222,16 @@ func (f *exrFile) chunkBytes() int64 {
 	return int64(f.rowBytes) * int64(min(f.perChunk, f.height))
 }
 
+// viewBytes is what the rows of a picture take that is shown: a chunk and the steps before it. Those
+// of DWA have whole blocks, and up to two more steps.
+func (f *exrFile) viewBytes() int64 {
+	if f.compression < exrDWAA {
+		return 3 * f.chunkBytes()
+	}
+	rows := (min(f.perChunk, f.height) + dwaBlock - 1) / dwaBlock * dwaBlock
+	return 5 * int64(f.rowBytes) * int64(rows)
+}
+
 // memory is what reading takes: a chunk as rows and in the steps before that, a row of the
 // float form, or all of them where they run upwards, and the codec's tables.
 func (f *exrFile) memory() int64 {

@@ -19,6 +19,7 @@ var errEXRPacking = errors.New("it does not unpack to its rows")
 type exrCodec struct {
 	*exrFile
 	most   int64  // bytes that a chunk of DWA may unpack to; 0 for any number
+	shows  bool   // chunks of DWA become rows
 	raw    []byte // rows
 	packed bytes.Buffer
 	spare  []byte   // what a first step makes
@@ -33,7 +34,10 @@ type exrCodec struct {
 func (c *exrCodec) unpack(stored io.Reader, size int64, n int) (rows []byte, err error) {
 	want := n * c.rowBytes
 	if c.compression >= exrDWAA && size < int64(want) {
-		return nil, c.unpackDWA(stored, size, n)
+		if err := c.unpackDWA(stored, size, n); err != nil || !c.shows {
+			return nil, err
+		}
+		return c.raw, nil
 	}
 	c.raw = grown(c.raw, want)
 	if size == int64(want) {

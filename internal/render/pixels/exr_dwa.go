@@ -35,8 +35,8 @@ func (c *exrCodec) unpackDWA(stored io.Reader, size int64, n int) error {
 }
 
 // dwa checks the structure of a DWA chunk: each of its parts must unpack to the size that
-// its channels have. The pixels themselves come out of float arithmetic, which differs
-// between processors, so they have no hash of their own.
+// its channels have, and those that are shown become rows. The pixels themselves come out of float
+// arithmetic, which differs between processors, so they have no hash of their own.
 func (c *exrCodec) dwa(packed []byte, n int) error {
 	if len(packed) < 8*dwaHead {
 		return io.ErrUnexpectedEOF
@@ -49,14 +49,14 @@ func (c *exrCodec) dwa(packed []byte, n int) error {
 		}
 	}
 	packed = packed[8*dwaHead:]
-	kinds, packed, err := c.dwaKinds(head[dwaVersion], packed)
+	rules, packed, err := dwaRulesOf(head[dwaVersion], packed)
 	if err != nil {
 		return err
 	}
 	blocks := uint64((n+dwaBlock-1)/dwaBlock) * uint64((c.width+dwaBlock-1)/dwaBlock)
 	var plain, runs, waved uint64
-	for i, ch := range c.channels {
-		switch size := uint64(n) * uint64(c.width) * uint64(ch.bytes); kinds[i] {
+	for _, ch := range c.channels {
+		switch size := uint64(n) * uint64(c.width) * uint64(ch.bytes); kindOf(ch, rules) {
 		case dwaIsWaved:
 			waved++
 		case dwaIsRuns:
@@ -82,6 +82,9 @@ func (c *exrCodec) dwa(packed []byte, n int) error {
 	}
 	if len(packed) > 0 {
 		return errors.New("bytes are left")
+	}
+	if c.shows {
+		return c.dwaRows(parts, head, rules, n)
 	}
 	return c.dwaParts(parts, head, int(waved*blocks))
 }
@@ -109,23 +112,29 @@ func (c *exrCodec) dwaParts(parts [4][]byte, head [dwaHead]uint64, blocks int) e
 	if err != nil {
 		return err
 	}
-	waves := make([]uint16, head[dwaWaves])
-	switch {
-	case head[dwaWaves] == 0 && len(parts[1]) == 0:
-	case head[dwaWavesHow] == 0:
-		err = unpackHuffman(waves, parts[1])
-	case head[dwaWavesHow] == 1:
-		var raw []byte
-		if raw, err = zipped(parts[1], 2*head[dwaWaves]); err == nil {
-			_, err = binary.Decode(raw, binary.LittleEndian, waves)
-		}
-	default:
-		err = errors.New("its waves are packed in an unknown way")
-	}
+	waves, err := c.dwaWaves(parts[1], head)
 	if err != nil {
 		return err
 	}
 	return dwaBlocks(waves, blocks)
+}
+
+// dwaWaves unpacks the waves of all blocks.
+func (c *exrCodec) dwaWaves(part []byte, head [dwaHead]uint64) (waves []uint16, err error) {
+	waves = make([]uint16, head[dwaWaves])
+	switch {
+	case head[dwaWaves] == 0 && len(part) == 0:
+	case head[dwaWavesHow] == 0:
+		err = unpackHuffman(waves, part)
+	case head[dwaWavesHow] == 1:
+		c.spare = grown(c.spare, int(2*head[dwaWaves]))
+		if err = c.inflate(bytes.NewReader(part), c.spare); err == nil {
+			_, err = binary.Decode(c.spare, binary.LittleEndian, waves)
+		}
+	default:
+		err = errors.New("its waves are packed in an unknown way")
+	}
+	return waves, err
 }
 
 // dwaBlocks checks that the waves are those of so many blocks: 63 heights each, of which
@@ -164,35 +173,27 @@ const (
 	dwaIsRuns
 )
 
-// dwaKinds decides how each channel is packed: by the rules that precede the parts since
-// version 2, and by the well-known ones before. It returns what follows the rules.
-func (c *exrCodec) dwaKinds(version uint64, packed []byte) (kinds []int, rest []byte, err error) {
-	rules := []dwaRule{}
+// dwaRulesOf gives the rules by which channels are packed: those that precede the parts since
+// version 2, and the well-known ones before. It returns what follows the rules.
+func dwaRulesOf(version uint64, packed []byte) (rules []dwaRule, rest []byte, err error) {
 	switch {
 	case version > 2:
 		return nil, nil, fmt.Errorf("it is of an unknown version %d", version)
 	case version == 2:
-		if rules, packed, err = dwaRules(packed); err != nil {
-			return nil, nil, err
+		return dwaRules(packed)
+	}
+	for colour, names := range [][]string{{"r", "red"}, {"g", "grn", "green"}, {"b", "blu", "blue"}, {"y", "by", "ry"}} {
+		if colour == 3 {
+			colour = -1 // brightness and its like
 		}
-	default:
-		for _, name := range []string{"r", "red", "g", "grn", "green", "b", "blu", "blue", "y", "by", "ry"} {
-			rules = append(rules, dwaRule{name, true, dwaIsWaved, 1}, dwaRule{name, true, dwaIsWaved, 2})
-		}
-		for kind := range uint8(3) {
-			rules = append(rules, dwaRule{"a", true, dwaIsRuns, kind})
+		for _, name := range names {
+			rules = append(rules, dwaRule{name, true, dwaIsWaved, 1, colour}, dwaRule{name, true, dwaIsWaved, 2, colour})
 		}
 	}
-	kinds = make([]int, len(c.channels))
-	for i, ch := range c.channels {
-		for _, r := range rules {
-			if r.fits(ch) {
-				kinds[i] = r.kind
-				break
-			}
-		}
+	for kind := range uint8(3) {
+		rules = append(rules, dwaRule{"a", true, dwaIsRuns, kind, -1})
 	}
-	return kinds, packed, nil
+	return rules, packed, nil
 }
 
 // dwaRule says how channels of a name and a type are packed.
@@ -201,6 +202,7 @@ type dwaRule struct {
 	anyCase bool
 	kind    int
 	values  uint8 // 0 whole numbers, 1 half, 2 float
+	colour  int   // 0 red, 1 green, 2 blue; less for others
 }
 
 func (r dwaRule) fits(c exrChannel) bool {
@@ -227,8 +229,8 @@ func dwaRules(packed []byte) (rules []dwaRule, rest []byte, err error) {
 			return nil, nil, io.ErrUnexpectedEOF
 		}
 		how := list[end+1]
-		r := dwaRule{string(list[:end]), how&1 != 0, int(how >> 2 & 3), list[end+2]}
-		if r.kind > dwaIsRuns || r.values > 2 {
+		r := dwaRule{string(list[:end]), how&1 != 0, int(how >> 2 & 3), list[end+2], int(how>>4) - 1}
+		if r.kind > dwaIsRuns || r.values > 2 || r.colour > 2 {
 			return nil, nil, errors.New("a rule of its channels is unknown")
 		}
 		rules, list = append(rules, r), list[end+3:]

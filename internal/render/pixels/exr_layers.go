@@ -45,7 +45,7 @@ func ValuesAt(r io.Reader, layer string, x, y int) (values []Value, err error) {
 	if err != nil || x < 0 || y < 0 || x >= f.width || y >= f.height {
 		return nil, err
 	}
-	if 3*f.chunkBytes() > viewMost {
+	if f.viewBytes() > viewMost {
 		return nil, fmt.Errorf("an OpenEXR chunk has %d bytes: %w", f.chunkBytes(), ErrTooLarge)
 	}
 	l := f.layerNamed(layer)
@@ -67,9 +67,7 @@ func openView(r io.Reader) (*exrFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.compression >= exrDWAA {
-		return nil, fmt.Errorf("OpenEXR of another compression: %w", ErrUnsupported)
-	}
+	f.codec.shows = true
 	return f, nil
 }
 

@@ -14,7 +14,7 @@ func exrThumbnail(in *bufio.Reader, side int) (*image.RGBA, error) {
 		return nil, err
 	}
 	rgb := f.layers()[0].shown("")
-	if 3*f.chunkBytes() > thumbnailMost {
+	if f.viewBytes() > thumbnailMost {
 		return nil, fmt.Errorf("an OpenEXR chunk has %d bytes: %w", f.chunkBytes(), ErrTooLarge)
 	}
 	s := newScaler(f.width, f.height, side)

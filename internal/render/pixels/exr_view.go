@@ -79,7 +79,7 @@ func View(r io.Reader, look Look) (*image.YCbCr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if size := int64(f.width) * int64(f.height); size > ViewMost || 3*f.chunkBytes()+size*3/2 > viewMost {
+	if size := int64(f.width) * int64(f.height); size > ViewMost || f.viewBytes()+size*3/2 > viewMost {
 		return nil, fmt.Errorf("%d x %d pixels: %w", f.width, f.height, ErrTooLarge)
 	}
 	rgb := f.layerNamed(look.Layer).shown(look.Channel)

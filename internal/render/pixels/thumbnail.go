@@ -31,8 +31,7 @@ const thumbnailSide = 512
 // side pixels, 512 at most, over black and opaque. It takes less than 32 MiB, whatever
 // the picture: PNGs as Blender writes them and OpenEXR are read by rows, and others are
 // refused by their header when they need more. OpenEXR is shown as sRGB, without the
-// view of its scene. Errors: ErrUnsupported (also for OpenEXR that this package does not
-// decompress, or that has no colours), ErrTooLarge, and those of a file that is damaged.
+// view of its scene. Errors: ErrUnsupported, ErrTooLarge, and those of a file that is damaged.
 func Thumbnail(r io.Reader, side int) (*image.RGBA, error) {
 	side = min(side, thumbnailSide)
 	in := bufio.NewReader(r)
