@@ -69,6 +69,8 @@ def scene_facts(s):
         "output_format": r.image_settings.file_format,
         "movie_output": r.is_movie_format,
         "multiview": r.use_multiview,
+        "views": [v.name for v in r.views if v.use and (r.views_format == "MULTIVIEW" or v.name in ("left", "right"))] if r.use_multiview else [],
+        "stereo": stereo_facts(r),
         "exr_previews": r.image_settings.use_preview and r.image_settings.file_format.startswith("OPEN_EXR"),
         "stamp_names": r.use_stamp and (r.use_stamp_filename or r.use_stamp_hostname),
         "view_layers": [l.name for l in s.view_layers],
@@ -76,6 +78,14 @@ def scene_facts(s):
         "driven_settings": [d.data_path for d in driven],
         "colors": color_facts(s),
     }
+
+
+def stereo_facts(r):
+    """How many times as wide and as high as a view a picture is."""
+    image = r.image_settings
+    if not r.use_multiview or image.views_format != "STEREO_3D" or image.stereo_3d_format.use_squeezed_frame or not all(v.use for v in r.stereo_views):
+        return {"across": 0, "down": 0}
+    return {"SIDEBYSIDE": {"across": 2, "down": 1}, "TOPBOTTOM": {"across": 1, "down": 2}}.get(image.stereo_3d_format.display_mode, {"across": 0, "down": 0})
 
 
 # The images of a scene that its picture needs; Blender does not tell.
@@ -361,6 +371,38 @@ def views():
     r = bpy.context.scene.render
     r.use_multiview = True
     r.use_stamp, r.use_stamp_filename, r.use_stamp_hostname = True, True, False
+
+
+def views_next():
+    """Both eyes in one picture, of which a view of another kind is no part."""
+    r = bpy.context.scene.render
+    add_camera("Kamera")
+    r.use_multiview = True
+    r.views.new("middle")
+    r.image_settings.views_format = "STEREO_3D"
+    r.image_settings.stereo_3d_format.display_mode = "SIDEBYSIDE"
+
+
+def views_above():
+    """One eye above the other."""
+    views_next()
+    bpy.context.scene.render.image_settings.stereo_3d_format.display_mode = "TOPBOTTOM"
+
+
+def views_squeezed():
+    """Both eyes in a picture of the usual size."""
+    views_next()
+    bpy.context.scene.render.image_settings.stereo_3d_format.use_squeezed_frame = True
+
+
+def views_of_cameras():
+    """Views of cameras of their own, of which one is off."""
+    r = bpy.context.scene.render
+    add_camera("Kamera")
+    r.use_multiview = True
+    r.views_format = "MULTIVIEW"
+    r.views.new("middle")
+    r.views["left"].use = False
 
 
 def colors():
@@ -1399,7 +1441,7 @@ def main():
     os.makedirs(OUT, exist_ok=True)
     if not ONLY or "linked" in ONLY:
         save_library()
-    for make in (settings, views, colors, colors_of_output, spaces_of_nodes, spaces_of_strips, strips_of_engines, marked, empty_images, clips, numbered, numbered_elsewhere, world_volume, world_volume_off, exr_previews, exr_previews_off, layers_off, colors_overridden, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, nodes, sequencer, simulations, freestyle):
+    for make in (settings, views, views_next, views_above, views_squeezed, views_of_cameras, colors, colors_of_output, spaces_of_nodes, spaces_of_strips, strips_of_engines, marked, empty_images, clips, numbered, numbered_elsewhere, world_volume, world_volume_off, exr_previews, exr_previews_off, layers_off, colors_overridden, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, nodes, sequencer, simulations, freestyle):
         if not ONLY or make.__name__ in ONLY:
             save(make.__name__, make)
     shutil.rmtree(WORK)

@@ -1,4 +1,5 @@
-"""Makes small scenes with File Output nodes, for the tests of what they write.
+"""Makes small scenes that write more than a picture for a frame, for the tests of what is
+written: File Output nodes, several views, JPEG previews of OpenEXR.
 
     blender --background --factory-startup --python outputs.py -- FOLDER
 """
@@ -111,6 +112,103 @@ def many():
     save("many")
 
 
+# -- views and previews --------------------------------------------------------
+
+
+def picture(kind="PNG", preview=False):
+    """A scene without a compositor."""
+    scene, _ = base()
+    scene.use_nodes = False
+    image = scene.render.image_settings
+    image.file_format, image.use_preview = kind, preview
+    return scene, image
+
+
+def eyes(kind="PNG", form="INDIVIDUAL", preview=False, mode="ANAGLYPH", squeezed=False):
+    scene, image = picture(kind, preview)
+    scene.render.use_multiview = True
+    image.views_format = form
+    if form == "STEREO_3D":
+        image.stereo_3d_format.display_mode, image.stereo_3d_format.use_squeezed_frame = mode, squeezed
+    return scene
+
+
+def three_cameras(scene):
+    """Three views, each of a camera of its own."""
+    scene.render.views_format = "MULTIVIEW"
+    first = scene.camera
+    first.name = "Eye_L"
+    for suffix, aside in (("_R", 0.4), ("_mid", 0.2)):
+        other = bpy.data.objects.new("Eye" + suffix, first.data)
+        other.location, other.rotation_euler = first.location, first.rotation_euler
+        other.location.x += aside
+        scene.collection.objects.link(other)
+    scene.render.views.new("middle").camera_suffix = "_mid"
+
+
+def previews():
+    picture("OPEN_EXR", preview=True)
+    save("previews")
+    picture("OPEN_EXR_MULTILAYER", preview=True)
+    save("previews_of_layers")
+
+
+def views():
+    eyes()
+    save("eyes")
+    eyes("OPEN_EXR_MULTILAYER", preview=True)
+    save("eyes_previews")
+    three_cameras(eyes("OPEN_EXR", preview=True))
+    save("three_views")
+    for name, mode, squeezed in (("side", "SIDEBYSIDE", False), ("top", "TOPBOTTOM", False), ("squeezed", "SIDEBYSIDE", True), ("anaglyph", "ANAGLYPH", False)):
+        eyes(form="STEREO_3D", mode=mode, squeezed=squeezed)
+        save("eyes_" + name)
+    eyes("OPEN_EXR", "STEREO_3D", preview=True, mode="TOPBOTTOM")
+    save("eyes_top_previews")
+    eyes("OPEN_EXR", "MULTIVIEW")
+    save("eyes_in_one")
+    eyes("OPEN_EXR_MULTILAYER", "MULTIVIEW")
+    save("eyes_in_layers")
+    eyes(form="STEREO_3D", mode="SIDEBYSIDE").render.views["left"].use = False
+    save("one_eye")
+    for view in eyes().render.views:
+        view.file_suffix = "/" + view.name
+    save("eyes_in_folders")
+    eyes().render.views["right"].file_suffix = "/../../right"
+    save("eyes_astray")
+    eyes("FFMPEG")
+    save("eyes_filmed")
+
+
+def eyes_with_nodes():
+    """File Output nodes in a scene of two eyes, each with another way to write them."""
+    scene, (whole, bare) = base()
+    scene.render.use_multiview = True
+    for path, kind, form in (
+        ("//each/", "PNG", "INDIVIDUAL"), ("//both/", "PNG", "STEREO_3D"), ("//layers/l_", "OPEN_EXR_MULTILAYER", "INDIVIDUAL"),
+        ("//one/l_", "OPEN_EXR_MULTILAYER", "MULTIVIEW"), ("//plain/", "OPEN_EXR", "MULTIVIEW"),
+    ):
+        node = output(scene.node_tree, path, kind, ("beauty_", whole.outputs["Image"]))
+        node.format.views_format = form
+        if form == "STEREO_3D":
+            node.format.stereo_3d_format.display_mode = "SIDEBYSIDE"
+    save("eyes_with_nodes")
+
+
+def eyes_of_cloth():
+    """Frames that depend on those before them."""
+    for kind, blurred, name in (("OPEN_EXR", False, "eyes_of_cloth"), ("OPEN_EXR_MULTILAYER", True, "eyes_of_cloth_blurred")):
+        scene = eyes(kind, preview=True)
+        scene.render.use_motion_blur = blurred
+        bpy.ops.mesh.primitive_grid_add(x_subdivisions=6, y_subdivisions=6, size=2, location=(0, 0, 3))
+        bpy.context.object.modifiers.new("Cloth", "CLOTH")
+        save(name)
+
+
 five()
 hostile()
 many()
+previews()
+views()
+eyes_with_nodes()
+eyes_of_cloth()

@@ -144,7 +144,7 @@ func (r *Result) Print(w io.Writer) {
 		row("frames", fmt.Sprintf("%s to %s", first, filepath.Base(last)))
 	}
 	if r.OutputCount > 0 {
-		row("outputs", terminal.CountOf(r.OutputCount, "file")+" of File Output nodes, below outputs/ in the ZIP")
+		row("outputs", terminal.CountOf(r.OutputCount, "file")+" besides the frames, below outputs/ in the ZIP")
 	}
 	if text := r.overviewsText(); text != "" {
 		row("overview", text)

@@ -38,7 +38,7 @@ func TestAResultSaysWhereItsOutputsAre(t *testing.T) {
 		r.take(&receipt.Receipt{Frames: frames})
 		var said strings.Builder
 		r.Print(&said)
-		if strings.Contains(said.String(), "outputs   3 files of File Output nodes, below outputs/ in the ZIP\n") != with {
+		if strings.Contains(said.String(), "outputs   3 files besides the frames, below outputs/ in the ZIP\n") != with {
 			t.Error(said.String())
 		}
 	}

@@ -62,7 +62,7 @@ type Result struct {
 	Folder         string          `json:"folder"`                 // that has the frames
 	Frames         []string        `json:"frames"`                 // paths, in the order of frame numbers
 	ReusedCount    int             `json:"reused_frame_count"`     // of Frames, those that were taken over at no cost
-	OutputCount    int             `json:"output_count,omitempty"` // files of File Output nodes, which only the ZIP has
+	OutputCount    int             `json:"output_count,omitempty"` // files besides the frames, which only the ZIP has
 	ContactSheet   string          `json:"contact_sheet"`          // path, as is the next one; "" where there is none
 	Loop           string          `json:"loop"`
 	ZIP            string          `json:"zip"`

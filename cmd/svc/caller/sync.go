@@ -30,7 +30,7 @@ type Sync struct {
 
 // Help is printed below the flags.
 func (Sync) Help() string {
-	return "Each frame appears in the folder when it is accepted, whole or not at all. What File Output nodes wrote for it is below outputs/, under the names of the ZIP. When the job is complete, its receipt and proof are put next to the frames, and all of it is verified. " +
+	return "Each frame appears in the folder when it is accepted, whole or not at all. Its other files, such as those of File Output nodes and the second eye, are below outputs/, under the names of the ZIP. When the job is complete, its receipt and proof are put next to the frames, and all of it is verified. " +
 		"The same command again continues. " +
 		terminal.ExitHelp(terminal.ExitBadSignature, terminal.ExitBadArtifact, terminal.ExitNotInLog, terminal.ExitInterrupted)
 }
@@ -109,7 +109,7 @@ func (c *Sync) Run(app *kong.Context) (err error) {
 	}
 	what := terminal.CountOf(len(frames), "frame")
 	if len(outputs) > 0 {
-		what += " and " + terminal.CountOf(len(outputs), "file") + " of File Output nodes"
+		what += " and " + terminal.CountOf(len(outputs), "other file")
 	}
 	terminal.Printf(app.Stdout, "%s in %s, verified. To verify again:", what, near(c.Folder))
 	terminal.Printf(app.Stdout, "  %s", verifyCommand(c.Folder, api.TestMode()))

@@ -38,11 +38,11 @@ type frameBody struct {
 	Strips        int       `json:"strips,omitempty" doc:"In how many strips several workers rendered it (docs/stills.md); absent where one worker did."`
 	PreviewURL    string    `json:"preview_url" format:"uri" doc:"A small JPEG, for the same key."`
 	FileURL       string    `json:"file_url" format:"uri" doc:"The frame as it was rendered, for the same key."`
-	// Outputs are the files of File Output nodes.
-	Outputs []frameOutputBody `json:"outputs,omitempty" doc:"What File Output nodes wrote for the frame; absent without any."`
+	// Outputs are the files that Blender wrote besides the picture.
+	Outputs []frameOutputBody `json:"outputs,omitempty" doc:"The files that Blender wrote besides the picture: those of File Output nodes, other views, previews. Absent without any."`
 }
 
-// frameOutputBody is a file that a File Output node wrote for a frame.
+// frameOutputBody is a file that Blender wrote for a frame besides its picture.
 type frameOutputBody struct {
 	Name       string `json:"name" doc:"Below outputs/ in the ZIP, with folders."`
 	SHA256     string `json:"sha256"`
@@ -64,7 +64,7 @@ type frameInput struct {
 	JobID string `path:"job_id" doc:"Begins with JOB-."`
 	Frame int    `path:"n" minimum:"1" doc:"The frame's number."`
 	// Output names a file of a File Output node.
-	Output string `query:"output" maxLength:"1000" doc:"A file that a File Output node wrote for the frame, by its name in outputs. Default: the frame itself."`
+	Output string `query:"output" maxLength:"1000" doc:"A file that Blender wrote besides the picture, by its name in outputs. Default: the frame itself."`
 	operation.Conditional
 }
 

@@ -127,7 +127,7 @@ func pictureOf(meta farmapi.FrameResult, worker dispatch.Worker) frames.Picture 
 // outputsOf are the outputs of a frame, with the keys of this delivery.
 func outputsOf(meta farmapi.FrameResult) (all []frames.Output) {
 	for _, o := range meta.Outputs {
-		all = append(all, frames.Output{Name: o.Name, SHA256: o.SHA256, SizeBytes: o.SizeBytes, BlobKey: fmt.Sprintf("frames/%s/%s-output", meta.JobID, id.New(""))})
+		all = append(all, frames.Output{Name: o.Name, SHA256: o.SHA256, SizeBytes: o.SizeBytes, View: o.View, BlobKey: fmt.Sprintf("frames/%s/%s-output", meta.JobID, id.New(""))})
 	}
 	return all
 }

@@ -187,10 +187,12 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 	}
 	s.Log.Info("worker registered", "worker_id", worker, "name", clip(req.Name), "renderer", renderer, "blender", clip(req.BlenderVersion), "device", req.Device,
 		"device_name", clip(req.DeviceName), "denoise", clip(req.Denoise), "sandbox", clip(req.Sandbox), "tags", has, "reserved", req.Reserved)
+	outputs := s.Outputs
+	outputs.Views = true
 	return farmapi.RegisterReply{
 		OK: true, WorkerID: worker,
 		LeaseSeconds: s.Frames.LeaseLife.Seconds(), HeartbeatSeconds: s.Frames.LeaseLife.Seconds() / beatsPerLease,
-		FrameSeconds: s.FrameTime.Seconds(), PlaySeconds: s.PlayTime.Seconds(), Links: blob.ToWorkers(s.Blobs) != nil, Outputs: s.Outputs,
+		FrameSeconds: s.FrameTime.Seconds(), PlaySeconds: s.PlayTime.Seconds(), Links: blob.ToWorkers(s.Blobs) != nil, Outputs: outputs,
 	}, nil
 }
 
@@ -200,6 +202,9 @@ func lacksOf(req farmapi.RegisterRequest) buildoption.Set {
 	lacks := buildoption.Of(req.Lacks...)
 	if !req.Outputs {
 		lacks |= buildoption.Of(buildoption.FileOutputs)
+	}
+	if !req.Views {
+		lacks |= buildoption.Of(buildoption.Views)
 	}
 	return lacks
 }

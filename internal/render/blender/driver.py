@@ -537,7 +537,7 @@ def settle_denoising(scene, setting, backend, switched):
 
 def settle_output(scene, switched, written):
     """The scene's own still picture, under our names. What File Output nodes write goes
-    where written says; None mutes them."""
+    where written says; None mutes them. It also says whether views and previews are written."""
     render = scene.render
     if render.is_movie_format:
         if hasattr(render.image_settings, "media_type"):  # 5.0 sorts formats by medium
@@ -545,12 +545,13 @@ def settle_output(scene, switched, written):
         render.image_settings.file_format = "PNG"
         render.image_settings.color_depth = "8"
         switched.add("movie_output_as_png")
-    if render.use_multiview:  # would write one file an eye
+    views = written is not None and written.views
+    if render.use_multiview and not views:
         render.use_multiview = False
         switched.add("multiview_off")
     # "-a" renders all layers regardless of this; the operator would render one.
     render.use_single_layer = False
-    if render.image_settings.file_format.startswith("OPEN_EXR") and render.image_settings.use_preview:
+    if render.image_settings.file_format.startswith("OPEN_EXR") and render.image_settings.use_preview and not views:
         render.image_settings.use_preview = False  # a second file for each frame
         switched.add("exr_preview_off")
     if render.use_stamp and (render.use_stamp_filename or render.use_stamp_hostname):
@@ -582,6 +583,8 @@ def leave_packing(scene):
     pictures are as it asks."""
     image = scene.render.image_settings
     width, height = picture_size(scene)
+    if scene.render.use_multiview:  # only the first view would be packed
+        return 0
     level = min(9, int(image.compression / 11.1111))  # as Blender itself converts it
     if image.file_format != "PNG" or width * height not in LEFT_PACKING or level == 0:
         return 0
@@ -751,6 +754,7 @@ class Run:
         keeps = any(other.render.use_persistent_data for other in self.scenes)
         self.skips, self.samples = not aside, aside and not keeps
         self.before = []  # each scene with its samples, while frames are played
+        self.plain = None  # how the scene's files differ meanwhile
         self.begun = 0.0
 
     def ask(self, command):
@@ -800,6 +804,24 @@ class Run:
             for scene, samples in self.before:
                 scene.cycles.samples = samples
             self.before = []
+        self.write_plain(plays and self.skips)
+
+    def write_plain(self, plain):
+        """Has Blender write a PNG of 8 bits of each frame that is not rendered, or no longer: it
+        crashes when it writes more than bytes of one (3.4)."""
+        if not plain and self.plain is not None:
+            self.plain.__exit__()
+            self.plain = None
+        if plain and self.plain is None:
+            self.plain, image = strips.Changes(), self.scene.render.image_settings
+            # What the format below may change, and what goes with it.
+            if getattr(image, "color_management", "") == "OVERRIDE" and image.linear_colorspace_settings.name:  # 3.2
+                self.plain.keep(image.linear_colorspace_settings, "name")
+            for name in ("color_depth", "color_mode", "exr_codec", "views_format", "use_preview"):
+                self.plain.keep(image, name)
+            self.plain.set(image, "file_format", "PNG")
+            self.plain.set(image, "color_depth", "8")
+            self.plain.set(image, "compression", 0)
 
     def begin(self, *_):
         if self.next == self.until:
@@ -808,12 +830,12 @@ class Run:
 
     def written(self, *_):
         path, plays = self.scene.render.frame_path(frame=self.next), self.next < self.until
+        if plays and self.driver.outputs is not None:
+            self.driver.outputs.clear(self.scene, self.next)
         self.next += self.step
         if plays:
             if os.path.exists(path):
                 os.remove(path)
-            if self.driver.outputs is not None:
-                self.driver.outputs.clear()
             self.driver.say(reply="frame_played", frame=self.next - self.step)
             if self.next < self.until or self.renders:
                 self.prepare()
@@ -832,6 +854,12 @@ def whole_size(scene):
         render.resolution_x * render.resolution_percentage // 100,
         render.resolution_y * render.resolution_percentage // 100,
     )
+
+
+def file_size(scene):
+    """Pixels of the file of a frame, which can have two views in it."""
+    (width, height), (across, down) = picture_size(scene), outputs.stereo(scene)
+    return width * across, height * down
 
 
 def picture_size(scene):
@@ -895,9 +923,10 @@ def pass_floats(layer):
 # -- previews ----------------------------------------------------------------
 
 def full_work(scene):
-    """What a frame takes by the scene's own settings."""
+    """What a frame takes by the scene's own settings: the samples are those of all views."""
     width, height = picture_size(scene)
-    return {"width": width, "height": height, "samples": scene.cycles.samples, "least_samples": least_samples(scene.cycles)}
+    views = max(1, len(outputs.views(scene)))
+    return {"width": width, "height": height, "samples": scene.cycles.samples * views, "least_samples": least_samples(scene.cycles) * views}
 
 
 def make_coarse(scene, side, samples):
@@ -948,7 +977,7 @@ class Driver:
         self.keeps = False  # whether the open scene's data is kept over frames
         self.tiled = []  # the scenes that are rendered whole, and would be in tiles
         self.opening = None  # the command that opened the file
-        self.outputs = None  # what File Output nodes write; None where they are muted
+        self.outputs = None  # what is written besides pictures; None where nothing may be
         self.run = None  # of a scene whose frames depend on the frames before them
         self.said = 0
 
@@ -1049,7 +1078,7 @@ class Driver:
                 raise
             settle_denoising(scene, "off", self.backend, switched)  # a noisy look is better than none
         allowed = None if preview else command.get("outputs")
-        self.outputs = outputs.Outputs(self.settings["out"], allowed["files"]) if allowed else None
+        self.outputs = outputs.Outputs(self.settings["out"], allowed["files"], allowed["views"]) if allowed else None
         try:
             settle_output(scene, switched, self.outputs)
         except outputs.TooMany as error:
@@ -1064,11 +1093,13 @@ class Driver:
         if command.get("shot"):
             take_shot(scene, command["shot"])
         scene.render.filepath = os.path.join(self.settings["out"], "frame_")
+        for name in outputs.strays(scene):
+            raise Refusal("frame_check_failed", "the file suffix of the view %s leads to another folder" % name, final=True)
         if plays:
             self.run = Run(self, scene, command["frames"])
             for other in self.run.scenes:
                 move_caches(other, os.path.join(bpy.app.tempdir, "caches"))
-        width, height = picture_size(scene)
+        width, height = file_size(scene)
         return dict(
             scene=scene.name,
             format=scene.render.image_settings.file_format,
@@ -1094,6 +1125,8 @@ class Driver:
             return "several_scenes"
         if self.run is not None:
             return "simulation"
+        if scene.render.use_multiview:
+            return "views"
         return strips.doubt(scene, objects_in(scene), layers_to_denoise(scene))
 
     def divides(self, command):
@@ -1203,9 +1236,10 @@ class Driver:
         """Replies that a frame is done."""
         if self.backend != "CPU" and not (renders_on(self.backend) and scene.cycles.device == "GPU"):
             raise Refusal("gpu_unavailable", "the frame was not rendered on the GPU")
+        others = self.written(scene, number)
         if not os.path.isfile(path):
             raise Refusal("blender_crashed", "Blender ended the frame without writing its picture")
-        width, height = picture_size(scene)
+        width, height = file_size(scene)
         self.say(
             reply="frame_done",
             frame=number,
@@ -1217,20 +1251,22 @@ class Driver:
             device="CPU" if self.backend == "CPU" else "GPU",
             device_name=self.device_name,
             **self.pixels(scene, path, width, height),
-            outputs=self.written(),
+            outputs=others,
             memory=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         )
 
-    def written(self):
-        """What File Output nodes wrote for a frame."""
+    def written(self, scene, number):
+        """What was written for a frame besides its picture, which comes to its place."""
         try:
-            return [] if self.outputs is None else self.outputs.collect()
+            return [] if self.outputs is None else self.outputs.collect(scene, number)
         except outputs.TooMany as error:
             raise Refusal("frame_check_failed", str(error), final=True)
 
     def pixels(self, scene, path, width, height):
         """The float form's hash of a picture that only Blender can read, and its defects."""
-        if scene.render.image_settings.file_format in HASHED_ELSEWHERE:
+        image = scene.render.image_settings
+        # Of an OpenEXR with a view, Blender shows no pixels either, and may crash (3.4).
+        if image.file_format in HASHED_ELSEWHERE or image.file_format == "OPEN_EXR" and scene.render.use_multiview:
             return dict(pixel_sha256="")
         try:
             image = bpy.data.images.load(path)

@@ -41,8 +41,8 @@ type Input struct {
 	// Scene, when set, is the name of the only scene that may be rendered. Open refuses a
 	// file of which Blender renders another.
 	Scene string
-	// Outputs, when set, lets File Output nodes write within these bounds; otherwise, and for
-	// previews, they are muted. A file with more slots than Files is refused with
+	// Outputs, when set, lets a scene write more than its picture within these bounds: views, JPEG
+	// previews, and what File Output nodes write. Otherwise, and for previews, that is off. A file with more slots than Files is refused with
 	// frame_check_failed.
 	Outputs *OutputLimits
 }

@@ -116,12 +116,13 @@ func (i Info) Choose(d Device) (kind, name string, ok bool) {
 type Opened struct {
 	Scene  string `json:"scene"`
 	Format string `json:"format"` // Blender's name of the still format: "PNG", "OPEN_EXR"
-	Width  int    `json:"width"`  // pixels of a picture, unless an animation changes it
+	Width  int    `json:"width"`  // pixels of a picture's file, unless an animation changes it
 	Height int    `json:"height"`
 	// Switched lists what is rendered differently from the file's settings, sorted:
 	// color_conversions_off (compositor nodes that convert from or to a colour space that this
 	// Blender does not have), denoise_off, file_output_muted (Input.Outputs is not set), movie_output_as_png, exr_preview_off
-	// (no JPEG next to an OpenEXR picture), multiview_off (the scene's camera alone),
+	// (no JPEG next to an OpenEXR picture: OutputLimits.Views is not set), multiview_off (the
+	// scene's camera alone: likewise),
 	// output_colors_off (the scene's colour management, because Blender does not have what the
 	// output's own settings name), special_files_dropped (paths to devices and the like count as
 	// missing files), stamp_names_off (no file or host name burnt in), style_modules_off (Python
@@ -159,8 +160,8 @@ type Opened struct {
 type Full struct {
 	Width        int `json:"width"` // pixels
 	Height       int `json:"height"`
-	Samples      int `json:"samples"`       // of a pixel, at most
-	LeastSamples int `json:"least_samples"` // of a pixel: fewer than Samples where adaptive sampling may end earlier
+	Samples      int `json:"samples"`       // of a pixel in all views together, at most
+	LeastSamples int `json:"least_samples"` // of a pixel in all views together: fewer than Samples where adaptive sampling may end earlier
 }
 
 // Frame is a rendered frame.
@@ -195,8 +196,9 @@ type Frame struct {
 	PixelSHA256 string `json:"pixel_sha256"`
 	// Defects are what Blender has seen in the pixels that it hashed; else nil.
 	Defects *pixels.Defects `json:"defects"`
-	// Outputs are what File Output nodes wrote for the frame, in OutputDir, a folder in
-	// Options.Out that belongs to the caller as the picture does; "" without any.
+	// Outputs are what Blender wrote for the frame besides its picture, in OutputDir, a folder in
+	// Options.Out that belongs to the caller as the picture does; "" without any. The picture is
+	// the first of several views, or both eyes where the scene has them in one file.
 	Outputs   []Output `json:"-"`
 	OutputDir string   `json:"-"`
 	Log       string   `json:"-"` // Blender's lines for this frame, without paths, at most FrameLogBytes

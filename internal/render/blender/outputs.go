@@ -10,16 +10,21 @@ import (
 	"svc.example/internal/render/framename"
 )
 
-// OutputLimits bound what File Output nodes may write for a frame.
+// OutputLimits bound what a scene may write for a frame besides its picture.
 type OutputLimits struct {
 	Files int   `json:"files"`
 	Bytes int64 `json:"bytes"` // of all together
+	// Views has Blender write the other views of a scene with several, and JPEG previews of
+	// OpenEXR; otherwise File Output nodes alone write.
+	Views bool `json:"views"`
 }
 
-// Output is a file that a File Output node wrote. It lies in Frame.OutputDir; its name there is
-// its index in Frame.Outputs.
+// Output is a file that Blender wrote besides the picture: another view, the JPEG preview of an
+// OpenEXR, or what a File Output node writes. It lies in Frame.OutputDir; its name there is its
+// index in Frame.Outputs.
 type Output struct {
 	Name      string // safe, and no other output of the frame has it; see framename.Names
+	View      bool   // a view or a preview: its name begins with that of the picture
 	SizeBytes int64
 }
 
@@ -27,9 +32,10 @@ type Output struct {
 type written struct {
 	File string `json:"file"`
 	Name string `json:"name"` // as the scene has it
+	View bool   `json:"view"`
 }
 
-// collectOutputs moves what File Output nodes wrote out of Blender's reach, into a new folder
+// collectOutputs moves what Blender wrote besides the picture out of its reach, into a new folder
 // in Options.Out. Error: frame_check_failed, also for more than may be.
 func (p *Process) collectOutputs(all []written) (dir string, outputs []Output, err error) {
 	if len(all) == 0 {
@@ -51,12 +57,12 @@ func (p *Process) takeOutputs(dir string, all []written) (outputs []Output, err 
 		return &Error{Code: FrameCheckFailed, Message: fmt.Sprintf(format, args...), Log: p.output.text(), Final: final}
 	}
 	if len(all) > p.outputs.Files {
-		return nil, refused(true, "the File Output nodes wrote %d files for a frame; it may have %d", len(all), p.outputs.Files)
+		return nil, refused(true, "the scene wrote %d files for a frame besides the picture; it may have %d", len(all), p.outputs.Files)
 	}
 	var names framename.Names
 	left := p.outputs.Bytes
 	for i, w := range all {
-		o := Output{Name: names.Take(w.Name)}
+		o := Output{Name: names.Take(w.Name), View: w.View}
 		to := filepath.Join(dir, strconv.Itoa(i))
 		if w.File != filepath.Base(w.File) || !filepath.IsLocal(w.File) || os.Rename(filepath.Join(p.out(), w.File), to) != nil {
 			return nil, refused(false, "the output %s is not where it should be", o.Name)
@@ -68,7 +74,7 @@ func (p *Process) takeOutputs(dir string, all []written) (outputs []Output, err 
 		}
 		o.SizeBytes = info.Size()
 		if left -= o.SizeBytes; left < 0 {
-			return nil, refused(true, "the File Output nodes wrote more than %s for a frame, the most that they may", sandbox.Size(p.outputs.Bytes))
+			return nil, refused(true, "the scene wrote more than %s for a frame besides the picture, the most that it may", sandbox.Size(p.outputs.Bytes))
 		}
 		outputs = append(outputs, o)
 	}

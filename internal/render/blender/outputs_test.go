@@ -2,6 +2,7 @@ package blender_test
 
 import (
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,6 +45,54 @@ func namesOf(t *testing.T, f blender.Frame) (names []string) {
 	return names
 }
 
+// allByHand renders frames of a scene by a command line, and returns the files by name.
+func allByHand(t *testing.T, name string, frames ...string) map[string]string {
+	t.Helper()
+	dir, err := writing()
+	if err != nil {
+		t.Fatalf("make the scenes: %v", err)
+	}
+	hand := t.TempDir()
+	content, err := os.ReadFile(filepath.Join(dir, name+".blend"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(hand, name+".blend"), content, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	how := []string{"--background", "--factory-startup", "-noaudio", filepath.Join(hand, name+".blend"), "-o", "//frame_"}
+	if out, err := exec.Command(find(t), append(how, frames...)...).CombinedOutput(); err != nil {
+		t.Fatalf("render by hand: %v\n%s", err, out)
+	}
+	files := map[string]string{}
+	err = filepath.WalkDir(hand, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || strings.HasSuffix(path, ".blend") {
+			return err
+		}
+		name, err := filepath.Rel(hand, path)
+		files[name] = path
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// same compares files by their names, and by their sizes and pixels.
+func same(t *testing.T, got, want map[string]string) {
+	t.Helper()
+	if names := slices.Sorted(maps.Keys(want)); !slices.Equal(slices.Sorted(maps.Keys(got)), names) {
+		t.Fatalf("there are %q, by hand %q", slices.Sorted(maps.Keys(got)), names)
+	}
+	for name, path := range want {
+		one, other := picture(t, path), picture(t, got[name])
+		if one.SHA256 != other.SHA256 || one.FloatSHA256 != other.FloatSHA256 || one.Width != other.Width || one.Height != other.Height {
+			t.Errorf("%s is %+v, by hand %+v", name, other, one)
+		}
+	}
+}
+
 // TestFileOutputNodesWriteWhatBlenderWrites compares the files of each frame with those that a
 // command line gives: by their names and pixels, for several nodes, slots and formats.
 func TestFileOutputNodesWriteWhatBlenderWrites(t *testing.T) {
@@ -52,41 +101,98 @@ func TestFileOutputNodesWriteWhatBlenderWrites(t *testing.T) {
 	if err != nil || len(opened.Switched) > 0 {
 		t.Fatalf("opened %+v, %v", opened, err)
 	}
-	dir, _ := writing()
-	hand := t.TempDir()
-	content, err := os.ReadFile(filepath.Join(dir, "five.blend"))
-	if err == nil {
-		err = os.WriteFile(filepath.Join(hand, "five.blend"), content, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command(find(t), "--background", "--factory-startup", "-noaudio", filepath.Join(hand, "five.blend"), "-o", "//main_", "-f", "7,12").CombinedOutput(); err != nil {
-		t.Fatalf("render by hand: %v\n%s", err, out)
-	}
-	byName := map[string]string{}
+	got := map[string]string{}
 	for _, number := range []int{7, 12} {
 		f := render(t, p, number)
+		got[filepath.Base(f.Path)] = f.Path
 		for i, name := range namesOf(t, f) {
-			byName[name] = filepath.Join(f.OutputDir, strconv.Itoa(i))
+			got[name] = filepath.Join(f.OutputDir, strconv.Itoa(i))
 		}
 	}
-	found := 0
-	err = filepath.WalkDir(hand, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || strings.HasPrefix(entry.Name(), "main_") || entry.Name() == "five.blend" {
-			return err
-		}
-		found++
-		name, err := filepath.Rel(hand, path)
-		if ours := byName[name]; ours == "" {
-			t.Errorf("%s is missing", name)
-		} else if one, other := picture(t, path), picture(t, ours); one.SHA256 != other.SHA256 || one.FloatSHA256 != other.FloatSHA256 || one.Width != 48 {
-			t.Errorf("%s is %+v, by hand %+v", name, other, one)
-		}
-		return err
-	})
-	if err != nil || found != 12 || len(byName) != 12 {
-		t.Errorf("by hand there are %d outputs, here %v, %v", found, byName, err)
+	same(t, got, allByHand(t, "five", "-f", "7,12"))
+	if len(got) != 14 {
+		t.Errorf("there are %d files", len(got))
+	}
+}
+
+// TestViewsAndPreviewsAreWhatBlenderWrites compares all files of a frame with those that a command
+// line gives. The picture is the first view, under its own name.
+func TestViewsAndPreviewsAreWhatBlenderWrites(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]string{
+		"previews":              "frame_0007.exr",
+		"previews_of_layers":    "frame_0007.exr",
+		"eyes":                  "frame_0007_L.png",
+		"eyes_previews":         "frame_0007_L.exr",
+		"three_views":           "frame_0007_L.exr",
+		"eyes_side":             "frame_0007.png",
+		"eyes_top":              "frame_0007.png",
+		"eyes_squeezed":         "frame_0007.png",
+		"eyes_anaglyph":         "frame_0007.png",
+		"eyes_top_previews":     "frame_0007.exr",
+		"eyes_in_one":           "frame_0007.exr",
+		"eyes_in_layers":        "frame_0007.exr",
+		"eyes_in_folders":       "frame_0007/left.png",
+		"eyes_with_nodes":       "frame_0007_L.png",
+		"eyes_of_cloth":         "frame_0007_L.exr",
+		"eyes_of_cloth_blurred": "frame_0007_L.exr",
+		"one_eye":               "frame_0007.png",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, opened, err := written(t, name, blender.OutputLimits{Files: 9, Bytes: 1 << 20, Views: true})
+			if err != nil || len(opened.Switched) > 0 {
+				t.Fatalf("opened %+v, %v", opened, err)
+			}
+			f := render(t, p, 7)
+			got := map[string]string{first: f.Path}
+			for i, name := range namesOf(t, f) {
+				got[name] = filepath.Join(f.OutputDir, strconv.Itoa(i))
+			}
+			frames := []string{"-s", "7", "-e", "7", "-a"}
+			if opened.Plays {
+				frames[1] = "1"
+			}
+			want := allByHand(t, name, frames...)
+			maps.DeleteFunc(want, func(name, _ string) bool { return opened.Plays && !strings.HasPrefix(name, "frame_0007") })
+			same(t, got, want)
+			if seen := picture(t, f.Path); seen.Width != f.Width || seen.Height != f.Height || filepath.Base(f.Path) != "frame_0007"+filepath.Ext(first) {
+				t.Errorf("the picture %s has %dx%d pixels, and is reported as %dx%d", f.Path, seen.Width, seen.Height, f.Width, f.Height)
+			}
+		})
+	}
+}
+
+// A movie of two eyes is one of PNGs, as other movies are.
+func TestViewsOfAMovieArePictures(t *testing.T) {
+	t.Parallel()
+	p, opened, err := written(t, "eyes_filmed", blender.OutputLimits{Files: 9, Bytes: 1 << 20, Views: true})
+	if err != nil || !slices.Equal(opened.Switched, []string{"movie_output_as_png"}) {
+		t.Fatalf("opened %+v, %v", opened, err)
+	}
+	f := render(t, p, 7)
+	if names := namesOf(t, f); !slices.Equal(names, []string{"frame_0007_R.png"}) || !f.Outputs[0].View {
+		t.Errorf("next to %s are %q, %+v", f.Path, names, f.Outputs)
+	}
+}
+
+func TestViewsLieNextToTheirPictureOrBelow(t *testing.T) {
+	t.Parallel()
+	_, _, err := written(t, "eyes_astray", blender.OutputLimits{Files: 9, Bytes: 1 << 20, Views: true})
+	if refused := failure(t, err, blender.FrameCheckFailed); !refused.Final || !strings.Contains(refused.Message, "the view right") {
+		t.Errorf("%+v, want that the suffix of a view is refused", refused)
+	}
+}
+
+// A server of before views and previews were delivered takes neither.
+func TestViewsAndPreviewsAreOffWhereNobodyTakesThem(t *testing.T) {
+	t.Parallel()
+	p, opened, err := written(t, "eyes_previews", blender.OutputLimits{Files: 9, Bytes: 1 << 20})
+	if err != nil || !slices.Equal(opened.Switched, []string{"exr_preview_off", "multiview_off"}) {
+		t.Fatalf("opened %+v, %v", opened, err)
+	}
+	if f := render(t, p, 7); len(f.Outputs) != 0 {
+		t.Errorf("it wrote %+v", f.Outputs)
 	}
 }
 
@@ -116,7 +222,7 @@ func TestFileOutputNodesWriteWithinBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = p.Render(t.Context(), 1, nil)
-	if refused := failure(t, err, blender.FrameCheckFailed); !refused.Final || !strings.Contains(refused.Message, "File Output") {
+	if refused := failure(t, err, blender.FrameCheckFailed); !refused.Final || !strings.Contains(refused.Message, "besides the picture") {
 		t.Errorf("%+v, want that they are too large", refused)
 	}
 }

@@ -91,9 +91,13 @@ class Changes:
     def __init__(self):
         self.before = []
 
+    def keep(self, owner, name):
+        """Sets a setting back at the end as well."""
+        self.before.append((owner, name, getattr(owner, name)))
+
     def set(self, owner, name, value):
         if hasattr(owner, name):
-            self.before.append((owner, name, getattr(owner, name)))
+            self.keep(owner, name)
             setattr(owner, name, value)
 
     def __enter__(self):
@@ -153,9 +157,10 @@ def cut(changes, scene, whole, rows):
     overridden = getattr(image, "color_management", "") == "OVERRIDE"  # 3.2
     if overridden:
         space = image.linear_colorspace_settings
-        changes.before.append((space, "name", space.name))
-    for name, value in (("color_depth", image.color_depth), ("color_mode", image.color_mode), ("exr_codec", image.exr_codec)):
-        changes.before.append((image, name, value))  # what the format below may change
+        changes.keep(space, "name")
+    for name in ("color_depth", "color_mode", "exr_codec"):  # what the format below may change
+        changes.keep(image, name)
+    changes.set(image, "use_preview", False)
     changes.set(image, "file_format", "OPEN_EXR_MULTILAYER")
     image.color_depth, image.exr_codec = "32", "ZIP"
     if overridden:

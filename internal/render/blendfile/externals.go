@@ -110,8 +110,8 @@ func (f *file) images(add adder) {
 	}
 }
 
-// eyes adds the files of a stereo image that has one for each eye. One view is rendered, so
-// no picture shows them; the image itself is the file of the first.
+// eyes adds the files of a stereo image that has one for each eye. No Blender opens the second one
+// without a window; the image itself is the file of the first.
 func (f *file) eyes(r records.Record, kind Kind, packed bool, add adder) {
 	if r.Ptr("views.first") == 0 || f.Gone(r, "ImageView") {
 		return

@@ -71,6 +71,8 @@ type Scene struct {
 	ViewLayers      []string         `json:"view_layers"`   // in the file's order; render layers before 2.80
 	FileOutputNodes []FileOutputNode `json:"file_output_nodes"`
 	Multiview       bool             `json:"multiview"`       // several views, such as two eyes
+	Views           []string         `json:"views"`           // those that are rendered; empty where it is the camera's alone
+	Stereo          Stereo           `json:"stereo"`          // how a picture has two of them; zero where it has one
 	EXRPreviews     bool             `json:"exr_previews"`    // a JPEG is written next to each picture
 	StampNames      bool             `json:"stamp_names"`     // the picture shows the file's or the computer's name
 	DrivenSettings  []string         `json:"driven_settings"` // RNA paths of the scene's own settings that a driver sets
@@ -150,6 +152,18 @@ func (s *Scene) FrameSize() (width, height int) {
 		return width, height
 	}
 	return b.size(width, height)
+}
+
+// FileSize is the size of the scene's pictures where one can have two views next to each other.
+func (s *Scene) FileSize() (width, height int) {
+	width, height = s.FrameSize()
+	return width * max(1, s.Stereo.Across), height * max(1, s.Stereo.Down)
+}
+
+// Stereo is how many times as wide and as high as a view a picture is.
+type Stereo struct {
+	Across int `json:"across"`
+	Down   int `json:"down"`
 }
 
 // RenderedSize is the size of the part of the scene's pictures that is rendered, in pixels.

@@ -183,7 +183,7 @@ func TestFilesOf225NameTheirSceneByTheScreen(t *testing.T) {
 		want := &blendfile.Scene{
 			Name: "2", FrameStart: 2, FrameEnd: 300, FrameStep: 1, FrameCurrent: 5,
 			ResolutionX: 640, ResolutionY: 480, ResolutionPercentage: 50, FPS: 25, Samples: 10, Denoiser: "OPENIMAGEDENOISE",
-			Camera: "camera", OutputFormat: "JPEG", ViewLayers: []string{}, FileOutputNodes: []blendfile.FileOutputNode{}, DrivenSettings: []string{},
+			Camera: "camera", OutputFormat: "JPEG", ViewLayers: []string{}, Views: []string{}, FileOutputNodes: []blendfile.FileOutputNode{}, DrivenSettings: []string{},
 		}
 		same(t, f, "scene", facts.Scene, want)
 		same(t, f, "scenes", facts.SceneCount, 2)
@@ -204,7 +204,7 @@ func TestFilesOf249HaveNoEngineAndNoStep(t *testing.T) {
 			Name: "Shot", FrameEnd: 100, FrameStep: 1, ResolutionX: 800, ResolutionY: 600, ResolutionPercentage: 75,
 			Border: &blendfile.Border{MinX: 0.25, MaxX: 0.75, MaxY: 0.5}, FPS: 30 / float64(float32(1.001)),
 			Samples: 10, Denoiser: "OPENIMAGEDENOISE", OutputFormat: "FFMPEG", MovieOutput: true, ViewLayers: []string{"1 RenderLayer"},
-			FileOutputNodes: []blendfile.FileOutputNode{{Name: "Out", Path: "//out/z"}}, DrivenSettings: []string{},
+			Views: []string{}, FileOutputNodes: []blendfile.FileOutputNode{{Name: "Out", Path: "//out/z"}}, DrivenSettings: []string{},
 		}
 		same(t, f, "scene", facts.Scene, want)
 		same(t, f, "externals", facts.Externals, []blendfile.External{
@@ -226,7 +226,7 @@ func TestFilesOf279SquareSamplesAndDenoiseByLayer(t *testing.T) {
 		want := &blendfile.Scene{
 			Name: "Scene", Engine: "CYCLES", FrameStart: -5, FrameEnd: 10, FrameStep: 2, ResolutionX: 1920, ResolutionY: 1080,
 			ResolutionPercentage: 100, FPS: 24, Samples: 400, Denoise: true, Denoiser: "OPENIMAGEDENOISE", Camera: "Far camera",
-			OutputFormat: "OPEN_EXR", ViewLayers: []string{"Main"}, FileOutputNodes: []blendfile.FileOutputNode{}, DrivenSettings: []string{},
+			OutputFormat: "OPEN_EXR", ViewLayers: []string{"Main"}, Views: []string{}, FileOutputNodes: []blendfile.FileOutputNode{}, DrivenSettings: []string{},
 		}
 		same(t, f, "scene", facts.Scene, want)
 		same(t, f, "build hash", facts.BuildHash, "5bd8ac9")
@@ -242,7 +242,7 @@ func TestFilesOf510KeepSettingsApartAndTheCompositorOutside(t *testing.T) {
 			Name: "Scene", Engine: "CYCLES", FrameStart: 1, FrameEnd: 48, FrameStep: 1, ResolutionX: 4096, ResolutionY: 2160,
 			ResolutionPercentage: 100, FPS: 24, Samples: 64, AdaptiveSampling: true, Denoiser: "OPENIMAGEDENOISE", Camera: "Camera",
 			OutputFormat: "WEBP", ViewLayers: []string{"ViewLayer"}, DrivenSettings: []string{},
-			FileOutputNodes: []blendfile.FileOutputNode{{Name: "Inner out", Path: "//inner/"}, {Name: "Off", Path: "//off/", Muted: true}},
+			Views: []string{}, FileOutputNodes: []blendfile.FileOutputNode{{Name: "Inner out", Path: "//inner/"}, {Name: "Off", Path: "//off/", Muted: true}},
 		}
 		same(t, f, "scene", facts.Scene, want)
 		same(t, f, "libraries", facts.LinkedLibraries, []blendfile.Library{

@@ -67,6 +67,15 @@ const (
 	sceneViews = 1 << 21 // several views
 
 	formatPreview = 1 << 1 // ImageFormatData.flag
+	formatStereo  = 1      // ImageFormatData.views_format: both eyes in one picture
+
+	viewDisabled   = 1 << 0 // SceneRenderView.viewflag
+	viewsOfCameras = 1      // RenderData.views_format
+
+	// Stereo3dFormat.flag and Stereo3dFormat.display_mode.
+	stereoSqueezed   = 1 << 2
+	stereoSideBySide = 3
+	stereoTopBottom  = 4
 
 	// Bits of RenderData.stamp: the stamp is drawn; the lines that tell where it was
 	// rendered.
@@ -109,6 +118,8 @@ func (f *file) scene(r records.Record) *Scene {
 	s.OutputFormat, s.MovieOutput = outputFormat(r)
 	s.EXRPreviews = strings.HasPrefix(s.OutputFormat, "OPEN_EXR") && r.Int("r.im_format.flag")&formatPreview != 0
 	s.Multiview = r.Int("r.scemode")&sceneViews != 0
+	s.Views = f.views(r)
+	s.Stereo = stereoOf(r, len(s.Views))
 	stamp := r.Int("r.stamp")
 	s.StampNames = stamp&stampDrawn != 0 && stamp&(stampFile|stampHost) != 0
 	s.ViewLayers = f.viewLayers(r)
@@ -154,6 +165,37 @@ func (f *file) viewLayers(r records.Record) []string {
 		break
 	}
 	return names
+}
+
+// views lists the views that are rendered: the eyes alone, unless the scene says that each has a
+// camera of its own.
+func (f *file) views(r records.Record) []string {
+	names := []string{}
+	if r.Int("r.scemode")&sceneViews == 0 {
+		return names
+	}
+	for v := range r.List("r.views", "SceneRenderView") {
+		name := v.Text("name")
+		eye := name == "left" || name == "right"
+		if v.Int("viewflag")&viewDisabled == 0 && (eye || r.Int("r.views_format") == viewsOfCameras) && f.spend(len(name)) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// stereoOf reads how a picture has two eyes, where it has them next to each other.
+func stereoOf(r records.Record, views int) Stereo {
+	if views < 2 || r.Int("r.im_format.views_format") != formatStereo || r.Int("r.im_format.stereo3d_format.flag")&stereoSqueezed != 0 {
+		return Stereo{}
+	}
+	switch r.Int("r.im_format.stereo3d_format.display_mode") {
+	case stereoSideBySide:
+		return Stereo{Across: 2, Down: 1}
+	case stereoTopBottom:
+		return Stereo{Across: 1, Down: 2}
+	}
+	return Stereo{}
 }
 
 // outputFormat names the format of rendered pictures, and reports whether it is

@@ -25,16 +25,19 @@ const (
 	// FileOutputs is no part of Blender: its worker delivers what File Output nodes write.
 	// Workers of versions before that do not.
 	FileOutputs Option = "file_outputs"
+	// Views is no part of Blender either: its worker delivers the views of a scene with several,
+	// and the JPEG previews of OpenEXR.
+	Views Option = "views"
 )
 
 // inOrder are the options in the order of their bits: rows have the numbers, so a new one
 // comes last.
-var inOrder = []Option{Alembic, USD, OSL, OpenVDB, Movies, FileOutputs}
+var inOrder = []Option{Alembic, USD, OSL, OpenVDB, Movies, FileOutputs, Views}
 
 // Title is the option's name for people; what is no option has its own word.
 func (o Option) Title() string {
 	title, known := map[Option]string{
-		Alembic: "Alembic", USD: "USD", OSL: "Open Shading Language", OpenVDB: "OpenVDB", Movies: "FFmpeg", FileOutputs: "delivery of File Output nodes",
+		Alembic: "Alembic", USD: "USD", OSL: "Open Shading Language", OpenVDB: "OpenVDB", Movies: "FFmpeg", FileOutputs: "delivery of File Output nodes", Views: "delivery of views and previews",
 	}[o]
 	if !known {
 		return string(o)

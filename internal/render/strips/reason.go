@@ -27,6 +27,7 @@ const (
 	Scripts       Reason = "shader_scripts"
 	SampleCounts  Reason = "sample_counts"
 	Bordered      Reason = "border"
+	Views         Reason = "views"
 	Unproven      Reason = "unproven"
 )
 
@@ -47,6 +48,7 @@ func reasons() map[Reason]string {
 		Scripts:       "Shaders run Open Shading Language.",
 		SampleCounts:  "A pass shows sample counts, which Cycles gives as parts of the picture's highest.",
 		Bordered:      "A border leaves out parts of the picture without cropping it.",
+		Views:         "The scene renders several views.",
 		Unproven:      "The scene has something whose strips were never compared with a whole picture.",
 	}
 }
@@ -84,6 +86,8 @@ func Splittable(f *blendfile.Facts) Reason {
 		return Played
 	case denoised(r.Denoising):
 		return Denoised
+	case s.Multiview:
+		return Views
 	}
 	return ofDivision(s, r.Division)
 }

@@ -55,6 +55,7 @@ func TestWhatKeepsAPictureWhole(t *testing.T) {
 	}{
 		{"nothing", func(*blendfile.Facts) {}, ""},
 		{"a newer file", func(f *blendfile.Facts) { f.FileVersion = 500 }, strips.Unproven},
+		{"several views", func(f *blendfile.Facts) { f.Scene.Multiview = true }, strips.Views},
 		{"another engine", func(f *blendfile.Facts) { f.Scene.Engine = "BLENDER_EEVEE" }, strips.OtherEngine},
 		{"denoising of its own", func(f *blendfile.Facts) { f.Rendering.Denoising = []string{"scene Scene"} }, strips.Denoised},
 		{"denoising by the compositor", func(f *blendfile.Facts) { f.Rendering.Denoising = []string{"compositor"} }, ""},

@@ -211,7 +211,7 @@ func (s *service) render(ctx context.Context, quote *client.Quote) (pictures, er
 	return picturesIn(folder)
 }
 
-// unpack writes the pictures of a job's ZIP into a folder.
+// unpack writes the pictures of a job's ZIP into a folder, with all views of each.
 func unpack(archive, folder string) error {
 	r, err := zip.OpenReader(archive)
 	if err != nil {
@@ -219,7 +219,7 @@ func unpack(archive, folder string) error {
 	}
 	defer func() { _ = r.Close() }()
 	for _, f := range r.File {
-		if path.Dir(f.Name) != "output" {
+		if dir := path.Dir(f.Name); dir != "output" && dir != "outputs" { // views and previews are next to each other
 			continue
 		}
 		if err := unpackFile(f, filepath.Join(folder, path.Base(f.Name))); err != nil {

@@ -332,7 +332,7 @@ func (svc *Service) ManualWorker() ManualWorker {
 	svc.T.Helper()
 	client := farmapi.NewClient(svc.URL, svc.NodeKey().Secret)
 	reply, err := client.Register(svc.T.Context(), farmapi.RegisterRequest{
-		Name: "manual", BlenderVersion: "4.1.1", BlenderBuildHash: "story", Device: "GPU", DeviceName: "Story GPU", Denoise: "keep", Outputs: true,
+		Name: "manual", BlenderVersion: "4.1.1", BlenderBuildHash: "story", Device: "GPU", DeviceName: "Story GPU", Denoise: "keep", Outputs: true, Views: true,
 	})
 	if err != nil {
 		svc.T.Fatal(err)

@@ -74,8 +74,10 @@ type RegisterRequest struct {
 	Lacks []buildoption.Option `json:"lacks,omitempty"`
 	// Strips says that it renders strips of frames, and finishes frames of strips.
 	Strips bool `json:"strips,omitempty"`
-	// Outputs says that it delivers the files of File Output nodes.
+	// Outputs says that it delivers the files of File Output nodes, and Views that it delivers
+	// views and previews too.
 	Outputs bool `json:"outputs,omitempty"`
+	Views   bool `json:"views,omitempty"`
 	// Tags are what its operator calls it by: a workspace can require some. At most tags.Most.
 	Tags []string `json:"tags,omitempty"`
 	// Reserved says that it takes nothing of workspaces that require no tag.
@@ -92,7 +94,7 @@ type RegisterReply struct {
 	PlaySeconds      float64 `json:"play_seconds"`      // so does one that needs more playing before it than fits into this
 	// Links says that the store gives links: for parts, and for frames.
 	Links bool `json:"links,omitempty"`
-	// Outputs bounds the files of File Output nodes of a frame; zero from a server that takes
+	// Outputs bounds the files that a frame has besides its picture; zero from a server that takes
 	// none.
 	Outputs OutputLimits `json:"outputs,omitzero"`
 }
@@ -101,10 +103,11 @@ type RegisterReply struct {
 // names.
 const MostOutputs = 256
 
-// OutputLimits bound the files of File Output nodes that a frame may have.
+// OutputLimits bound the files that a frame may have besides its picture.
 type OutputLimits struct {
 	Files int   `json:"files"`
-	Bytes int64 `json:"bytes"` // of all together
+	Bytes int64 `json:"bytes"`           // of all together
+	Views bool  `json:"views,omitempty"` // views and previews are taken, and not only what File Output nodes write
 }
 
 // LeaseRequest asks for frames. The call is a long poll: it is answered as soon as
@@ -328,15 +331,16 @@ type FrameResult struct {
 	Staged string `json:"staged,omitempty"`
 	// Joined says that the frame was made of strips.
 	Joined bool `json:"joined,omitempty"`
-	// Outputs are the files of File Output nodes. Their bytes follow those of the picture.
+	// Outputs are the files that Blender wrote besides the picture. Their bytes follow its own.
 	Outputs []Output `json:"outputs,omitempty"`
 }
 
-// Output is a file of a File Output node.
+// Output is a file of a File Output node, a view or a preview.
 type Output struct {
 	Name      string `json:"name"` // safe, see framename.Path
 	SHA256    string `json:"sha256"`
 	SizeBytes int64  `json:"size_bytes"`
+	View      bool   `json:"view,omitempty"` // a view or a preview: its name begins with that of the picture
 }
 
 // Defects are what may show that a picture is broken, as the service sees it itself in the

@@ -264,7 +264,7 @@ func insertFrame(ctx context.Context, tx *db.Tx, p Picture, record job.Record, f
 	if _, err := tx.FrameCreate(ctx, row); err != nil {
 		return fmt.Errorf("accept frame: %w", err)
 	}
-	return addOutputs(ctx, tx, p)
+	return addOutputs(ctx, tx, p, file)
 }
 
 // nameOf is the name of a frame: the worker's, or the scene's own where that was ordered.
@@ -342,8 +342,9 @@ func (f *Frames) SceneOf(ctx context.Context, jobID string) (framecheck.Scene, e
 	if err != nil {
 		return framecheck.Scene{}, err
 	}
+	width, height := scene.PictureSize()
 	return framecheck.Scene{
-		Width: scene.FrameWidth, Height: scene.FrameHeight, OutputFormat: scene.OutputFormat, MovieOutput: scene.MovieOutput, Settings: chosen.Picture(),
+		Width: width, Height: height, OutputFormat: scene.OutputFormat, MovieOutput: scene.MovieOutput, Settings: chosen.Picture(),
 		MissingFiles: len(scene.MissingFiles)+len(scene.UnreadableFiles)+len(scene.Sequences) > 0,
 	}, nil
 }

@@ -149,6 +149,7 @@ func strange(f query.AuditFrameRowsRow, scene quote.Scene, ordered framelist.Lis
 	if f.Job.Flow == string(job.FlowPublicV1) {
 		seq++
 	}
+	width, height := scene.PictureSize()
 	switch {
 	case !ordered.Has(int(f.Frame)):
 		return fmt.Sprintf("the job has frames %s", quote.ListText(int(f.Job.FrameStart), int(f.Job.FrameEnd), int(f.Job.FrameStep), f.Job.Frames))
@@ -158,8 +159,8 @@ func strange(f query.AuditFrameRowsRow, scene quote.Scene, ordered framelist.Lis
 		return fmt.Sprintf("it is %q under %q", f.File, f.BlobKey)
 	case !digest.Is(f.Sha256) || !digest.Is(f.PixelSha256) || f.SizeBytes < 1:
 		return fmt.Sprintf("it has %d bytes with the hashes %q and %q", f.SizeBytes, f.Sha256, f.PixelSha256)
-	case scene.FrameWidth > 0 && (f.Width != int64(scene.FrameWidth) || f.Height != int64(scene.FrameHeight)), f.Width < 1 || f.Height < 1:
-		return fmt.Sprintf("it is %dx%d, the scene's pictures are %dx%d", f.Width, f.Height, scene.FrameWidth, scene.FrameHeight)
+	case width > 0 && (f.Width != int64(width) || f.Height != int64(height)), f.Width < 1 || f.Height < 1:
+		return fmt.Sprintf("it is %dx%d, the scene's pictures are %dx%d", f.Width, f.Height, width, height)
 	case !id.Valid(id.Node, f.WorkerID) || f.Attempt < 1 || f.Attempt > mostAttempts || f.RenderUs < 0:
 		return fmt.Sprintf("worker %q rendered it in attempt %d in %d microseconds", f.WorkerID, f.Attempt, f.RenderUs)
 	case (f.Renderer != contract.RendererID && f.Renderer != contract.SyntheticRenderer) || (f.Device != "GPU" && f.Device != "CPU") || f.BlenderVersion == "":

@@ -3,6 +3,7 @@ package frames
 import (
 	"context"
 	"fmt"
+	"path"
 	"strings"
 
 	"svc.example/internal/ground/db"
@@ -14,10 +15,11 @@ import (
 	"svc.example/internal/work/job"
 )
 
-// Output is a file that a File Output node wrote for a frame. Its bytes are stored with those
-// of the picture.
+// Output is a file that Blender wrote for a frame besides its picture. Its bytes are stored with
+// those of the picture.
 type Output struct {
 	Name      string // safe, see framename.Path
+	View      bool   // its name begins with that of the picture
 	BlobKey   string
 	SHA256    string
 	SizeBytes int64
@@ -40,13 +42,14 @@ func (f *Frames) rejectOutputs(ctx context.Context, p Picture) (*framecheck.Fail
 		return nil, err
 	}
 	return &framecheck.Failure{Code: fault.FrameCheckFailed, Final: true, Log: p.Log, Message: fmt.Sprintf(
-		"The File Output nodes wrote %d files for this frame, and the job has %d frames. A job can have %d such files.", len(p.Outputs), record.FrameCount, MostOutputs)}, nil
+		"Blender wrote %d files for this frame besides its picture, and the job has %d frames. A job can have %d such files.", len(p.Outputs), record.FrameCount, MostOutputs)}, nil
 }
 
-// addOutputs writes the rows of an accepted frame's outputs. A name that another frame's output
-// has gets this frame's number.
-func addOutputs(ctx context.Context, tx *db.Tx, p Picture) error {
+// addOutputs writes the rows of the outputs of an accepted frame, which has a file name. A name
+// that another frame's output has gets this frame's number.
+func addOutputs(ctx context.Context, tx *db.Tx, p Picture, file string) error {
 	for i, o := range p.Outputs {
+		o.Name = o.nameWith(p.File, file)
 		row := query.FrameOutputAddParams{JobID: p.JobID, Frame: int64(p.Frame), Number: int64(i), Name: o.Name, BlobKey: o.BlobKey, Sha256: o.SHA256, SizeBytes: o.SizeBytes}
 		taken, err := tx.FrameOutputNamed(ctx, query.FrameOutputNamedParams{JobID: p.JobID, Name: row.Name})
 		for again := 0; err == nil && taken > 0; again++ {
@@ -65,6 +68,16 @@ func addOutputs(ctx context.Context, tx *db.Tx, p Picture) error {
 		}
 	}
 	return nil
+}
+
+// nameWith is the name of an output of a picture that has another name now. A view or a
+// preview shares the picture's name.
+func (o Output) nameWith(before, now string) string {
+	stem := func(file string) string { return strings.TrimSuffix(file, path.Ext(file)) }
+	if rest, ok := strings.CutPrefix(o.Name, stem(before)); ok && o.View {
+		return framename.Path(stem(now) + rest)
+	}
+	return o.Name
 }
 
 // auditOutputs reports outputs that are not as they were accepted, or of no rendered frame.

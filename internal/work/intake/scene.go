@@ -134,7 +134,7 @@ func SceneOf(f *blendfile.Facts, filename string) quote.Scene {
 		Samples: s.Samples, FPS: s.FPS, FrameStart: s.FrameStart, FrameEnd: s.FrameEnd, FrameStep: s.FrameStep,
 		FileVersion: version(f.FileVersion), DrivenSamples: s.SamplesDriven,
 		OutputFormat: s.OutputFormat, MovieOutput: s.MovieOutput, Denoise: s.Denoise,
-		EXRPreviews: s.EXRPreviews, Multiview: s.Multiview, StampNames: s.StampNames,
+		EXRPreviews: s.EXRPreviews, Multiview: s.Multiview, Views: len(s.Views), StampNames: s.StampNames,
 		MissingFiles: []quote.MissingFile{}, LinkedLibraries: []string{}, Scripts: []string{}, FileOutputNodes: []string{},
 		Simulations: []quote.Simulation{},
 		Denoising:   f.Rendering.Denoising, Sequenced: f.Rendering.Sequenced,
@@ -142,7 +142,7 @@ func SceneOf(f *blendfile.Facts, filename string) quote.Scene {
 		// Where the list is cut, drivers may be missing in it.
 		UsesAutorunScripts: len(f.Scripted) > 0 || f.PythonDrivers > 0 && slices.Contains(f.Partial, "python_drivers"),
 	}
-	out.FrameWidth, out.FrameHeight = s.FrameSize()
+	out.FrameWidth, out.FrameHeight = s.FileSize()
 	if c := s.Colors; c != nil {
 		out.ColorManagement = &quote.ColorManagement{Display: c.Display, View: c.View, Look: c.Look, OutputSpace: c.OutputSpace, Sequencer: c.Sequencer}
 		for _, i := range c.Images {

@@ -24,6 +24,9 @@ func (s Scene) Needs() (needs buildoption.Set) {
 	if len(s.FileOutputNodes) > 0 {
 		needs |= buildoption.Of(buildoption.FileOutputs)
 	}
+	if s.Multiview || s.EXRPreviews {
+		needs |= buildoption.Of(buildoption.Views)
+	}
 	return needs
 }
 

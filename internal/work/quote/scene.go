@@ -21,7 +21,7 @@ type Scene struct {
 	ResolutionX          int           `json:"resolution_x" doc:"Pixels, before the percentage."`
 	ResolutionY          int           `json:"resolution_y" doc:"Pixels, before the percentage."`
 	ResolutionPercentage int           `json:"resolution_percentage"`
-	FrameWidth           int           `json:"frame_width" doc:"Pixels of a picture: the percentage taken, and cropped where the scene says so."`
+	FrameWidth           int           `json:"frame_width" doc:"Pixels of a picture: the percentage taken, cropped where the scene says so, and both eyes where it has them next to each other."`
 	FrameHeight          int           `json:"frame_height"`
 	Samples              int           `json:"samples" doc:"Cycles samples a pixel."`
 	FPS                  float64       `json:"fps"`
@@ -47,8 +47,9 @@ type Scene struct {
 	OutputFormat       string           `json:"output_format" doc:"Blender's name of the still or movie format, such as PNG."`
 	MovieOutput        bool             `json:"movie_output" doc:"True when the format is one film; frames are then PNG."`
 	Denoise            bool             `json:"denoise" doc:"True when the scene asks for denoising."`
-	EXRPreviews        bool             `json:"exr_previews,omitempty" doc:"True when the scene writes a JPEG next to each OpenEXR picture."`
-	Multiview          bool             `json:"multiview" doc:"True when the scene renders several views."`
+	EXRPreviews        bool             `json:"exr_previews,omitempty" doc:"True when the scene writes a JPEG next to each OpenEXR picture. It is delivered with the frame."`
+	Multiview          bool             `json:"multiview" doc:"True when the scene renders several views. Frames are the first of them; each other view is delivered with its frame."`
+	Views              int              `json:"views,omitempty" doc:"How many views are rendered for a frame, such as a left and a right eye; absent where multiview is false."`
 	StampNames         bool             `json:"stamp_names" doc:"True when the scene writes the file's or the computer's name into the picture."`
 	Denoising          []string         `json:"denoising" doc:"What of the picture is denoised: \"scene NAME\", \"compositor\"."`
 	Sequenced          bool             `json:"sequenced" doc:"True when the strips of the sequencer make the picture."`
@@ -158,8 +159,17 @@ func (s Scene) SamplesIn(frames Frames) int {
 	return most
 }
 
+// PictureSize is the size of the scene's pictures in pixels; 0 where it is not known: of a scene
+// with several views that was inspected before they were delivered.
+func (s Scene) PictureSize() (width, height int) {
+	if s.Multiview && s.Views == 0 {
+		return 0, 0
+	}
+	return s.FrameWidth, s.FrameHeight
+}
+
 // PixelSamples is the work of the heaviest frame of a range: pixels × samples of all that is
-// rendered for it, of whole pictures even where the scene crops them. It computes in
+// rendered for it in all views, of whole pictures even where the scene crops them. It computes in
 // floating point and saturates, because a hostile file's numbers may overflow an int64.
 // Percentage and samples count as 1 at least and signs are dropped, so that no strange
 // number makes a scene look cheap.
@@ -171,6 +181,7 @@ func (s Scene) PixelSamples(frames Frames) int64 {
 	}
 	samples := float64(layers)*math.Max(1, float64(s.SamplesIn(frames))) + math.Abs(float64(s.LayerSamples))
 	work := math.Abs(float64(s.ResolutionX))*scale*math.Abs(float64(s.ResolutionY))*scale*samples + math.Abs(float64(s.OtherPixelSamples))
+	work *= float64(max(1, s.Views))
 	if work >= math.MaxInt64 {
 		return math.MaxInt64
 	}

@@ -37,14 +37,12 @@ const (
 	WarnDenoiseOff       WarningCode = "denoise_off"
 	WarnColors           WarningCode = "color_management_missing"
 	WarnSequencerOff     WarningCode = "sequencer_off"
-	WarnMultiviewOff     WarningCode = "multiview_off"
 	WarnStampOff         WarningCode = "stamp_off"
 	WarnRemapped         WarningCode = "paths_remapped"
 	WarnFrameZeroSkipped WarningCode = "frame_zero_skipped"
 	WarnFramesOutside    WarningCode = "frames_outside_scene"
 	WarnMovieAsPNG       WarningCode = "movie_output_as_png"
 	WarnFileOutput       WarningCode = "file_outputs_wait"
-	WarnEXRPreviews      WarningCode = "exr_previews_off"
 	WarnNotRepeatable    WarningCode = "not_repeatable"
 	WarnDrivenSamples    WarningCode = "driven_samples"
 	WarnHeavyScene       WarningCode = "heavy_scene"
@@ -241,12 +239,6 @@ func pictureWarnings() []WarningRow {
 				return when(len(in.Denoising) > 0 && undenoised, map[string]any{"denoising": first(in.Denoising, mostDetail), "workers": farm.Workers, "denoise_off": farm.DenoiseOff, "no_denoiser": farm.NoDenoiser},
 					"Denoising is on in the %s, but %d of %d online workers do not denoise.", listed(in.Denoising, itself), farm.DenoiseOff+farm.NoDenoiser, farm.Workers)
 			}},
-		{WarnMultiviewOff, SeverityPicture, "The scene renders several views, such as a left and a right eye.",
-			"One picture per frame is rendered, from the scene's camera.",
-			"Render each eye as a separate scene.",
-			func(in *inspected) (any, string) {
-				return when(in.Multiview, nil, "The scene renders several views, such as a left and a right eye.")
-			}},
 		{WarnStampOff, SeverityPicture, "The scene writes the file's or the computer's name into the picture.",
 			"The stamp omits both names; its other lines stay.",
 			"Put the name into the stamp's note.",
@@ -286,12 +278,13 @@ func otherWarnings() []WarningRow {
 			func(in *inspected) (any, string) {
 				return when(in.MovieOutput, map[string]string{"format": in.OutputFormat}, "The scene's output is a movie file (%s).", in.OutputFormat)
 			}},
-		{WarnFileOutput, SeverityResult, "The compositor has File Output nodes, and no online worker delivers the files that they write.",
+		{WarnFileOutput, SeverityResult, "The scene writes more than one file for a frame (File Output nodes, several views, or JPEG previews of OpenEXR), and no online worker delivers all of them.",
 			"Frames wait for a worker that does.",
-			"Wait for such a worker. Or mute the nodes, save the file and upload it again.",
+			"Wait for such a worker. Or mute the nodes and switch views and previews off, save the file and upload it again.",
 			func(in *inspected) (any, string) {
-				return when(in.farm.lacks(in.Needs()).Has(buildoption.FileOutputs), map[string][]string{"paths": first(in.FileOutputNodes, mostDetail)},
-					"No online worker delivers the files of File Output nodes, which the compositor has: %s.", listed(in.FileOutputNodes, itself))
+				lacked := in.farm.lacks(in.Needs()) & buildoption.Of(buildoption.FileOutputs, buildoption.Views)
+				return when(lacked != 0, map[string][]string{"paths": first(in.FileOutputNodes, mostDetail)},
+					"No online worker has everything that this scene writes for a frame: %s.", buildoption.List(lacked.Options()))
 			}},
 		{WarnNotRepeatable, SeverityResult, "The world has a volume, which Blender 4.3 was seen to render with other noise each time.",
 			"The frames are right, but a second render can have other noise, and none is made to confirm them.",
@@ -300,12 +293,6 @@ func otherWarnings() []WarningRow {
 				renderer, number := in.farm.Renderer()
 				return when(!in.repeatsIn(number), map[string]string{"renderer": renderer},
 					"The world has a volume, which Blender %s may render with other noise each time.", renderer)
-			}},
-		{WarnEXRPreviews, SeverityResult, "The scene writes a JPEG preview next to each OpenEXR picture.",
-			"The OpenEXR pictures are delivered, without these JPEGs.",
-			"Nothing has to be done for the pictures. Make JPEGs of the delivered frames, or render once more with JPEG as the output.",
-			func(in *inspected) (any, string) {
-				return when(in.EXRPreviews, map[string]string{"format": in.OutputFormat}, "The scene writes a JPEG next to each %s picture.", in.OutputFormat)
 			}},
 		{WarnDrivenSamples, SeverityTime, "The samples are animated or driven.",
 			"Each frame uses the samples that Blender computes for it.",

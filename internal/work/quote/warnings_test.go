@@ -104,9 +104,7 @@ func causes() map[quote.WarningCode]func(*quote.Scene, *quote.Farm) (skipped int
 			return 0
 		},
 		quote.WarnNotRepeatable:    func(s *quote.Scene, _ *quote.Farm) int { s.WorldVolume = true; return 0 },
-		quote.WarnEXRPreviews:      func(s *quote.Scene, _ *quote.Farm) int { s.EXRPreviews = true; return 0 },
 		quote.WarnDrivenSamples:    func(s *quote.Scene, _ *quote.Farm) int { s.DrivenSamples = true; return 0 },
-		quote.WarnMultiviewOff:     func(s *quote.Scene, _ *quote.Farm) int { s.Multiview = true; return 0 },
 		quote.WarnStampOff:         func(s *quote.Scene, _ *quote.Farm) int { s.StampNames = true; return 0 },
 		quote.WarnFrameZeroSkipped: func(s *quote.Scene, _ *quote.Farm) int { s.FrameStart = 0; return 1 },
 		quote.WarnFramesOutside:    func(*quote.Scene, *quote.Farm) int { return 0 },
@@ -114,6 +112,7 @@ func causes() map[quote.WarningCode]func(*quote.Scene, *quote.Farm) (skipped int
 		quote.WarnFileOutput: func(s *quote.Scene, f *quote.Farm) int {
 			s.FileOutputNodes = []string{"//depth"}
 			lack(f, buildoption.FileOutputs)
+			s.Multiview, s.EXRPreviews = true, true // these alone are delivered without a warning
 			return 0
 		},
 		quote.WarnHeavyScene: func(s *quote.Scene, _ *quote.Farm) int {

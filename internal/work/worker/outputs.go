@@ -25,7 +25,7 @@ func checkOutputs(s renderedFrame) (all []farmapi.Output, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("the output %s of frame %d: %w", o.Name, s.frame.Number, err)
 		}
-		all = append(all, farmapi.Output{Name: o.Name, SHA256: sum, SizeBytes: o.SizeBytes})
+		all = append(all, farmapi.Output{Name: o.Name, SHA256: sum, SizeBytes: o.SizeBytes, View: o.View})
 	}
 	return all, nil
 }

@@ -197,7 +197,7 @@ func (l *slot) join(ctx context.Context) error {
 		return err
 	}
 	_, l.self.Strips = first.(Stripper)
-	l.self.Outputs = true
+	l.self.Outputs, l.self.Views = true, true
 	for try := 1; ; try++ {
 		err := l.register(ctx, "")
 		if err == nil || refused(err) || unauthorized(err) {
@@ -258,8 +258,8 @@ func (w *Worker) playTime() time.Duration {
 	return time.Duration(w.registered.PlaySeconds * float64(time.Second))
 }
 
-// outputLimits are what File Output nodes may write for a frame; nil for a server that takes
-// nothing of them.
+// outputLimits are what a scene may write for a frame besides its picture; nil for a server that
+// takes nothing of it.
 func (w *Worker) outputLimits() *blender.OutputLimits {
 	w.mu.Lock()
 	defer w.mu.Unlock()

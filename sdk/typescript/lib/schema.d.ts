@@ -2121,7 +2121,7 @@ export interface Schemas {
         frame: number;
         /** Format: int64 */
         height: number;
-        /** @description What File Output nodes wrote for the frame; absent without any. */
+        /** @description The files that Blender wrote besides the picture: those of File Output nodes, other views, previews. Absent without any. */
         outputs?: Schemas["RenderFrameOutput"][];
         /** @description Over the decoded pixels: equal for equal pictures. */
         pixel_sha256: string;
@@ -2526,7 +2526,7 @@ export interface Schemas {
         /** @description Image texture nodes of shaders that have no image. */
         empty_images?: Schemas["EmptyImage"][];
         engine: string;
-        /** @description True when the scene writes a JPEG next to each OpenEXR picture. */
+        /** @description True when the scene writes a JPEG next to each OpenEXR picture. It is delivered with the frame. */
         exr_previews?: boolean;
         /** @description Paths of compositor File Output nodes. Their files are delivered with each frame. */
         file_output_nodes: string[];
@@ -2548,7 +2548,7 @@ export interface Schemas {
         frame_step: number;
         /**
          * Format: int64
-         * @description Pixels of a picture: the percentage taken, and cropped where the scene says so.
+         * @description Pixels of a picture: the percentage taken, cropped where the scene says so, and both eyes where it has them next to each other.
          */
         frame_width: number;
         /**
@@ -2564,7 +2564,7 @@ export interface Schemas {
         missing_files: Schemas["MissingFile"][];
         /** @description True when the format is one film; frames are then PNG. */
         movie_output: boolean;
-        /** @description True when the scene renders several views. */
+        /** @description True when the scene renders several views. Frames are the first of them; each other view is delivered with its frame. */
         multiview: boolean;
         name: string;
         /** @description A scene of which no view layer is rendered; absent where there is none. */
@@ -2629,6 +2629,11 @@ export interface Schemas {
         uses_autorun_scripts: boolean;
         /** @description The view layers of the scene, rendered or not. */
         view_layers?: string[];
+        /**
+         * Format: int64
+         * @description How many views are rendered for a frame, such as a left and a right eye; absent where multiview is false.
+         */
+        views?: number;
         /** @description Why frames are rendered whole; absent where several workers may render one. */
         whole_frames?: string;
         /** @description True when the world of the picture has a volume; newer Blenders do not render it the same way twice. */

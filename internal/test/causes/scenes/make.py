@@ -726,19 +726,6 @@ def stamp_in_the_metadata(s, plane):
     stamped(s, use_stamp=False, use_stamp_filename=True, use_stamp_hostname=True)
 
 
-@scene("multiview_off", edit="scene.render.use_multiview = False")
-def two_eyes(s, plane):
-    """a left and a right eye"""
-    s.render.use_multiview = True
-
-
-@scene("multiview_off", edit="scene.render.use_multiview = False")
-def one_eye(s, plane):
-    """views that are defined and switched off"""
-    s.render.use_multiview = False
-    s.render.views_format = "STEREO_3D"
-
-
 FOREIGN_OFF = "for q in scene.sequence_editor.sequences_all:\n    if q.type == 'SCENE' and q.scene.render.engine != 'CYCLES': q.mute = True"
 
 

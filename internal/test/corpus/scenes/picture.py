@@ -274,17 +274,32 @@ def stamp_clock():
     stamped(shown(), "date", "time", "render_time", "memory")
 
 
-@scene("two eyes in two files", why="svc renders the scene's camera alone (`multiview_off`)")
+@scene("two eyes in two files")
 def multiview():
     s = shown()
     s.render.use_multiview = True
 
 
-@scene("two eyes side by side in one file", why="svc renders the scene's camera alone (`multiview_off`)")
+@scene("two eyes side by side in one file")
 def multiview_stereo():
     s = shown()
     s.render.use_multiview = True
     s.render.image_settings.views_format = "STEREO_3D"
+    s.render.image_settings.stereo_3d_format.display_mode = "SIDEBYSIDE"
+
+
+@scene("two eyes in OpenEXR of layers, with JPEG previews")
+def multiview_previews():
+    s = shown()
+    s.render.use_multiview = True
+    s.render.image_settings.file_format = "OPEN_EXR_MULTILAYER"
+    s.render.image_settings.use_preview = True
+
+
+@scene("OpenEXR with JPEG previews")
+def exr_previews():
+    image = shown().render.image_settings
+    image.file_format, image.use_preview = "OPEN_EXR", True
 
 
 # -- what light goes through -------------------------------------------------

@@ -63,7 +63,7 @@ func TestTheSDKsBringOutputsIntoTheFolder(t *testing.T) {
 				command := exec.CommandContext(story.Patient(t), apptest.Binary(t), words...)
 				command.Env = append(os.Environ(), "SVC_SERVER="+svc.URL, "SVC_KEY="+c.Agent.Secret)
 				said, err := command.CombinedOutput()
-				if want := map[string]string{"sync": "2 frames and 3 files of File Output nodes in ", "verify": "3 of its 3 files of File Output nodes are here"}[words[0]]; err != nil || !strings.Contains(string(said), want) || strings.Contains(string(said), "not checked") {
+				if want := map[string]string{"sync": "2 frames and 3 other files in ", "verify": "3 of 3 outputs are here"}[words[0]]; err != nil || !strings.Contains(string(said), want) || strings.Contains(string(said), "not checked") {
 					t.Errorf("%s says %s, %v", words[0], said, err)
 				}
 			}
