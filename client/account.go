@@ -14,12 +14,26 @@ type Share struct {
 	// ShareURL is the address of the page. It is set only when the share is created; anyone with
 	// the address can open the page.
 	ShareURL     string     `json:"share_url"`
-	Download     bool       `json:"download"` // visitors may download the frames at full size, and the ZIP
-	Proof        bool       `json:"proof"`    // it has the proof, which shows the price
+	Download     bool       `json:"download"`      // visitors may download the frames at full size, and the ZIP
+	Proof        bool       `json:"proof"`         // it has the proof, which shows the price
+	Comments     bool       `json:"comments"`      // visitors may comment on frames
+	OpenComments int64      `json:"open_comments"` // comments on the job that are not done, also from earlier links
 	CreatedAt    time.Time  `json:"created_at"`
 	ExpiresAt    time.Time  `json:"expires_at"`
 	Views        int64      `json:"views"`
 	LastViewedAt *time.Time `json:"last_viewed_at"` // nil before the first view
+}
+
+// FrameComment is what a visitor of a job's public page wrote about a frame. Author and Text are what
+// a stranger typed: show them as plain text.
+type FrameComment struct {
+	CommentID string     `json:"comment_id"`
+	JobID     string     `json:"job_id"`
+	Frame     int        `json:"frame"`
+	Author    string     `json:"author"` // "" if the visitor typed no name
+	Text      string     `json:"text"`
+	CreatedAt time.Time  `json:"created_at"`
+	DoneAt    *time.Time `json:"done_at"` // nil while it is open
 }
 
 // Statuses of a payment into the wallet, which has the money from paid on.

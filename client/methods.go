@@ -106,6 +106,8 @@ type ShareRequest struct {
 	Download bool `json:"download,omitempty"`
 	// Proof shows the proof of the job, which includes its price; nil for yes.
 	Proof *bool `json:"proof,omitempty"`
+	// Comments lets visitors comment on frames, which everyone with the link sees.
+	Comments bool `json:"comments,omitempty"`
 }
 
 // Share makes a public page of a job's frames, and ends an earlier link. Only this answer
@@ -117,6 +119,23 @@ func (c *Client) Share(ctx context.Context, jobID string, r ShareRequest) (*Shar
 // JobShare reads the public page of a job, without its address, and how often it was opened.
 func (c *Client) JobShare(ctx context.Context, jobID string) (*Share, error) {
 	return ask[Share](ctx, c, call{method: "GET", path: c.jobPath(jobID, "/share")}, nil)
+}
+
+// AllowComments lets visitors of a job's public page comment on frames, or closes and hides
+// the comments. Error: *Error with share_not_found.
+func (c *Client) AllowComments(ctx context.Context, jobID string, allowed bool) (*Share, error) {
+	return ask[Share](ctx, c, call{method: "PUT", path: c.jobPath(jobID, "/share/comments")}, map[string]bool{"allowed": allowed})
+}
+
+// Comments lists what visitors of a job's public pages wrote about frames, newest first.
+func (c *Client) Comments(ctx context.Context, jobID string) ([]FrameComment, error) {
+	answer, err := ask[struct {
+		Value []FrameComment `json:"comments"`
+	}](ctx, c, call{method: "GET", path: c.jobPath(jobID, "/comments")}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return answer.Value, nil
 }
 
 // Unshare ends the public page of a job at once.

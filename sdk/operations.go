@@ -72,6 +72,8 @@ func offered() []Operation {
 		{IDs: both("JobProof"), Method: "proof"},
 		{IDs: []string{"shareJob", "shareRender"}, Method: "share"},
 		{IDs: both("JobShare"), Method: "job_share"},
+		{IDs: []string{"allowJobComments", "allowRenderComments"}, Method: "allow_comments"},
+		{IDs: []string{"listJobComments", "listRenderComments"}, Method: "comments"},
 		{IDs: []string{"unshareJob", "unshareRender"}, Method: "unshare"},
 		{IDs: []string{"listJobShares", "listRenderShares"}, Method: "shares"},
 	}, offeredToWorkspaces())

@@ -111,6 +111,9 @@ type Config struct {
 	// Shares is how many share links of a workspace work at once; nil means
 	// share.UsualMost, 0 switches sharing off.
 	Shares *int
+	// Comments is how many comments a shared job has at most; nil means share.UsualComments, 0
+	// switches comments off.
+	Comments *int
 	// FrameTime is how long a worker may render a frame; 0 means contract.FrameTime.
 	FrameTime time.Duration
 	// PlayTime is how long a worker may compute the frames before a frame; 0 means
@@ -316,6 +319,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Shares == nil {
 		c.Shares = new(share.UsualMost)
 	}
+	c.Comments = cmp.Or(c.Comments, new(share.UsualComments))
 	if c.FrameTime == 0 {
 		c.FrameTime = contract.FrameTime
 	}

@@ -17,6 +17,7 @@ import (
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/preview"
+	"svc.example/internal/work/share"
 )
 
 // reaper returns the loop that takes back lapsed leases. heard reports whether a worker was
@@ -91,6 +92,7 @@ func (a *App) Forget(ctx context.Context) {
 		"failed attempts":   func(ctx context.Context, d *db.DB) (int64, error) { return dispatch.ForgetFailedAttempts(ctx, d, logs) },
 		"logs of frames":    func(ctx context.Context, d *db.DB) (int64, error) { return frames.ForgetLogs(ctx, d, logs) },
 		"previews":          preview.Forget,
+		"comments":          share.Forget,
 		"parts":             func(ctx context.Context, d *db.DB) (int64, error) { return intake.ForgetParts(ctx, d, a.Blobs) },
 		"rejected receipts": func(ctx context.Context, d *db.DB) (int64, error) { return leaderboard.ForgetRejected(ctx, d, workers) },
 		"challenges": func(ctx context.Context, d *db.DB) (int64, error) {

@@ -6,6 +6,7 @@ import (
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/app"
 	"svc.example/internal/work/notice/operators"
+	"svc.example/internal/work/share"
 )
 
 // peopleFlags are about what reaches people: mails, messages and links to shared jobs.
@@ -15,12 +16,16 @@ type peopleFlags struct {
 	AlertURL  string        `env:"SVC_ALERT_URL" placeholder:"URL" help:"Address that is told too: an incoming webhook of Slack or Discord, or any other that takes JSON by POST. Usually a secret."`
 	Alerts    []string      `env:"SVC_ALERTS" placeholder:"NAME" help:"What operators are told of, such as no_worker or disk_low; the guide's page on observing a service lists them. Default: all."`
 	Shares    int           `env:"SVC_SHARES" default:"200" help:"Most share links of one workspace that work at once. 0 switches sharing off, for links made before too."`
+	Comments  int           `env:"SVC_SHARE_COMMENTS" name:"share-comments" default:"500" help:"Most comments of visitors on a shared job, up to 1000. 0 switches comments off, for links made before too."`
 }
 
 // apply sets the limits. Error: wrong usage.
 func (f peopleFlags) apply(cfg *app.Config) error {
 	if f.Shares < 0 {
 		return terminal.WrongUsagef("--shares must be 0 or more")
+	}
+	if f.Comments < 0 || f.Comments > share.MostComments {
+		return terminal.WrongUsagef("--share-comments must be 0 to %d", share.MostComments)
 	}
 	if f.JobMail < 0 {
 		return terminal.WrongUsagef("--job-mail must be 0 or more")
@@ -32,6 +37,6 @@ func (f peopleFlags) apply(cfg *app.Config) error {
 		return terminal.WrongUsagef("--alert-mail needs --smtp")
 	}
 	cfg.Alerts = operators.Config{Mail: f.AlertMail, URL: f.AlertURL, Names: f.Alerts}
-	cfg.Shares, cfg.JobMail = &f.Shares, &f.JobMail
+	cfg.Shares, cfg.Comments, cfg.JobMail = &f.Shares, &f.Comments, &f.JobMail
 	return nil
 }

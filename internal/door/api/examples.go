@@ -70,6 +70,7 @@ func jobExamples(at links.Links) map[string]any {
 		"RenderObject":   sample.Job(at, job.FlowJobAPI, job.Completed),
 		"RenderDownload": exampleDownloadBody(at), "RenderReceipt": exampleReceiptBody(at), "Proof": exampleProofBody(at),
 		"PreviewRequest": map[string]int{"frame": 125}, "Preview": examplePreviewBody(at),
+		"CommentsRequest": map[string]bool{"allowed": true}, "JobComments": map[string]any{"ok": true, "comments": []share.Comment{exampleComment()}},
 		"ShareRequest": map[string]any{"download": true, "expires_at": sample.Time(30 * 24 * time.Hour)}, "JobShare": shareBody{true, exampleShare(new(at.SharePage(sample.ShareToken)))},
 		"SharedJobs": map[string]any{"ok": true, "shares": []share.Share{exampleShare(nil)}}, "ShareEnded": map[string]any{"ok": true, "job_id": sample.JobID, "deleted": true},
 		"ProjectRequest": exampleProject(), "Part": partBody{OK: true, SHA256: sample.InputSHA256, SizeBytes: 734003},
@@ -87,9 +88,13 @@ func exampleProject() any {
 	return in.Body
 }
 
+func exampleComment() share.Comment {
+	return share.Comment{CommentID: sample.CommentID, JobID: sample.JobID, Frame: 118, Author: "Ada", Text: "The hand clips through the table.", CreatedAt: sample.Time(48 * time.Hour)}
+}
+
 func exampleShare(address *string) share.Share {
 	return share.Share{
-		JobID: sample.JobID, Filename: sample.Filename, ShareURL: address, Download: true, Proof: true,
+		JobID: sample.JobID, Filename: sample.Filename, ShareURL: address, Download: true, Proof: true, Comments: true, OpenComments: 1,
 		CreatedAt: sample.Time(40 * time.Minute), ExpiresAt: sample.Time(30 * 24 * time.Hour), Views: 12, LastViewedAt: new(sample.Time(48 * time.Hour)),
 	}
 }

@@ -126,6 +126,7 @@ func (s *server) jobs(api huma.API) {
 		s.overviews(api, routes)
 		s.movie(api, routes)
 		s.shares(api, routes)
+		s.comments(api, routes)
 	}
 }
 

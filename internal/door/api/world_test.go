@@ -102,6 +102,7 @@ func newWorld(t *testing.T, url string) *world {
 		"createRender": {body: jsonBody(`{"upload_id":"` + w.path["upload_id"] + `"}`), names: true},
 		"rerenderJob":  {body: jsonBody(`{"frames":"1"}`)}, "rerenderRender": {body: jsonBody(`{"frames":"1"}`)},
 		"shareJob": {body: jsonBody(`{"download":true}`)}, "shareRender": {body: jsonBody(`{}`)},
+		"allowJobComments": {body: jsonBody(`{"allowed":true}`)}, "allowRenderComments": {body: jsonBody(`{"allowed":true}`)},
 		"createTopUp":    {body: jsonBody(`{"amount_cents":2500}`)},
 		"setJobPriority": {body: jsonBody(`{"priority":80}`)}, "setRenderPriority": {body: jsonBody(`{"priority":80}`)},
 		"getInvoice": {names: true}, "getInvoicePDF": {names: true},

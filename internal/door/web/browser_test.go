@@ -353,14 +353,17 @@ func (svc *site) inspect(tab context.Context, s screen, name, path string, compl
 	own, scripts := `css|svg|jpg|woff2`, 0
 	if svc.signed && (strings.HasPrefix(path, "/console") || strings.HasPrefix(path, "/admin")) {
 		own, scripts = `css|svg|jpg|woff2|js`, 2
-		if strings.HasPrefix(path, "/console/jobs/") && !strings.HasSuffix(path, "/compare") {
+		if strings.HasPrefix(path, "/console/jobs/") && !strings.HasSuffix(path, "/compare") && !strings.HasSuffix(path, "/comments") && !strings.HasSuffix(path, "/share") {
 			scripts = 3 // the timeline or the viewer
 		}
+	}
+	if strings.HasPrefix(path, "/s/") {
+		own, scripts = `css|svg|jpg|woff2|js`, 1 // the viewer
 	}
 	if strings.HasPrefix(path, "/guide") {
 		own, scripts = `css|svg|jpg|woff2|js`, 1
 	}
-	if loaded := look[string](tab, t, `performance.getEntriesByType("resource").map(e => e.name.replace(location.origin, "")).filter(n => !/^\/assets\/[a-z-]+\.[0-9a-f]{16}\.(`+own+`)$/.test(n) && !/^\/console\/(live|jobs|uploads)/.test(n)).join(" ")`); loaded != "" {
+	if loaded := look[string](tab, t, `performance.getEntriesByType("resource").map(e => e.name.replace(location.origin, "")).filter(n => !/^\/assets\/[a-z-]+\.[0-9a-f]{16}\.(`+own+`)$/.test(n) && !/^\/(console\/(live|jobs|uploads)|s\/)/.test(n)).join(" ")`); loaded != "" {
 		t.Errorf("%s: the page loads %s", name, loaded)
 	}
 	if n := look[int](tab, t, `document.scripts.length`); n != scripts {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +99,10 @@ func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 		}
 	}
 	completed(done)
+	link := regexp.MustCompile(`/s/[0-9A-Za-z]{43}`).FindString(p.submit(done+"/share", "days", "7", "comments", "yes").want(t, http.StatusOK, "comment on frames").text)
+	visitor := &person{t: t, base: base}
+	visitor.submit(link+"/comments", "frame", "2", "comment", "The hand clips through the table.\n\nCan it move up?", "name", "A director with a rather long name").want(t, http.StatusOK, "The hand clips")
+	visitor.submit(link+"/comments", "frame", "2", "comment", strings.Repeat("wide", 100)).want(t, http.StatusOK, "widewide")
 	tester.in(tab)
 	completed(tested)
 	priced := p.upload("scene.blend", demo.Scene())
@@ -114,6 +119,7 @@ func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 	pages := map[string]string{
 		"home": "/", "webhooks": "/console/webhooks", "leaderboard": "/leaderboard",
 		"jobs": "/console", "jobs-none": "/console?status=failed", "new": "/console/new", "upload": priced.path, "job": done, "frame": done + "/frames/2",
+		"_shared": link + "/frames/2", "_share": done + "/share", "_shares": "/console/shares", "_comments": done + "/comments", "_open-comments": "/console/comments",
 		"compare": done + "/frames/2?with=5", "_choose": done + "/frames/2/compare", "wallet": "/console/wallet", "_invoices": "/console/wallet/invoices", "keys": "/console/keys", "settings": "/console/settings", "_members": "/console/members",
 		"guide": "/guide", "_guide-build": "/guide/build", "_guide-search": "/guide/search?q=webhook", "_first-render": "/guide/first-render", "_warnings": "/guide/warnings", "terms": "/terms", "_sdks": "/sdk/", "_blender": "/blender/", "sign-in": "/sign-in",
 		"consent": questionOf("http://127.0.0.1:1/"), "device": "/oauth/device", "device-consent": "/oauth/device?user_code=" + deviceCode(t, base),

@@ -70,6 +70,7 @@ var (
 		"/console/new", "/console/new/sample", "/console/uploads/{upload_id}/frames", "/console/uploads/{upload_id}/look", "/console/uploads/{upload_id}/start",
 		"/console/jobs", "/console/jobs/{job_id}/cancel", "/console/jobs/{job_id}/pause", "/console/jobs/{job_id}/resume", "/console/jobs/{job_id}/priority",
 		"/console/jobs/{job_id}/tags", "/console/jobs/{job_id}/rerender", "/console/jobs/{job_id}/share", "/console/jobs/{job_id}/share/end",
+		"/console/jobs/{job_id}/share/comments", "/console/jobs/{job_id}/comments/delete", "/console/jobs/{job_id}/comments/{comment_id}/{action}",
 		"/oauth/authorize", "/oauth/device/answer",
 	}
 	memberPages = []string{"/console/new", "/console/new/sample", "/oauth/authorize", "/oauth/device", "/oauth/device/answer"}
@@ -181,7 +182,7 @@ func TestPagesShowNoButtonThatTheirReaderCannotUse(t *testing.T) {
 	seen := map[identity.Role]int{}
 	for _, path := range []string{
 		"/console", begun.path, ended.path, begun.path + "/share", open.path, "/console/wallet", "/console/wallet/invoices", "/console/keys", "/console/webhooks",
-		"/console/settings", "/console/members", "/console/shares", "/console/new",
+		"/console/settings", "/console/members", "/console/shares", "/console/comments", begun.path + "/comments", "/console/new",
 	} {
 		for role, p := range people {
 			page := p.open(path)

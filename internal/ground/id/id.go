@@ -30,6 +30,7 @@ const (
 	Preview     = "PRV-"
 	Challenge   = "BMC-"
 	Movie       = "MOV-"
+	Comment     = "CMT-"
 	Transaction = "TXN-"
 	Endpoint    = "WHE-"
 	Delivery    = "WHD-"

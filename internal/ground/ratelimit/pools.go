@@ -18,6 +18,7 @@ const (
 	DeviceCodes  Pool = "device_codes" // devices waiting to sign in
 	SignInMail   Pool = "sign_in_mail" // the queue of sign-in links
 	Descriptions Pool = "descriptions" // descriptions of programs, which are read from their hosts
+	Comments     Pool = "comments"     // comments of visitors on shared jobs, of which a job has a bounded number
 )
 
 // PoolShares is the share of each pool that an address has in a process. A whole office can
@@ -27,6 +28,7 @@ func PoolShares() map[Pool]Policy {
 		DeviceCodes:  {PerMinute: 10, Burst: 60},
 		SignInMail:   {PerMinute: 10, Burst: 30},
 		Descriptions: {PerMinute: 20, Burst: 30},
+		Comments:     {PerMinute: 10, Burst: 30},
 	}
 }
 

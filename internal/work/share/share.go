@@ -5,8 +5,12 @@
 // stored only as its SHA-256; the call that makes it returns it, and no other call does. A link
 // that was ended, replaced or has expired is not found from the next request on.
 //
+// Where the workspace allows it, visitors comment on frames. A link shows the comments that came
+// by it and no others; the workspace sees those of all links of a job. Text of visitors is plain
+// text: pages escape it.
+//
 // The pages behind links read the job itself from job, watch and overview. Start reading at
-// Shares.Make and Shares.Open.
+// Shares.Make and Shares.Open; comment.go has the comments.
 package share
 
 import (
@@ -40,6 +44,9 @@ type Shares struct {
 	// Most is how many links of a workspace work at once. 0 switches sharing off: no link is
 	// made, and none opens.
 	Most int
+	// Comments is how many comments a job has at most. 0 switches comments off: links take none
+	// and show none.
+	Comments int
 }
 
 // Share is a job's link as its workspace sees it.
@@ -49,6 +56,8 @@ type Share struct {
 	ShareURL     *string    `json:"share_url" format:"uri" doc:"The page. It is shown only in the answer that makes the link; null elsewhere."`
 	Download     bool       `json:"download" doc:"Visitors may download the frames at full size, and the ZIP."`
 	Proof        bool       `json:"proof" doc:"The page has the proof of the job, which shows its price."`
+	Comments     bool       `json:"comments" doc:"Visitors may comment on frames."`
+	OpenComments int64      `json:"open_comments" minimum:"0" doc:"How many comments on the job, from this link or an earlier one, are not done."`
 	CreatedAt    time.Time  `json:"created_at"`
 	ExpiresAt    time.Time  `json:"expires_at" doc:"The link ends then."`
 	Views        int64      `json:"views" minimum:"0" doc:"How often the page was opened."`
@@ -57,7 +66,7 @@ type Share struct {
 
 // Wish is what a link should allow.
 type Wish struct {
-	Download, Proof bool
+	Download, Proof, Comments bool
 	// Life is how long it lasts; 0 means UsualLife.
 	Life time.Duration
 }
@@ -74,6 +83,9 @@ func (s *Shares) Make(ctx context.Context, tx *db.Tx, who identity.Principal, jo
 	}
 	if w.Life < 0 || w.Life > LongestLife {
 		return Share{}, fault.Field("body.expires_at", "must be in the future, and at most %d days from now", int(LongestLife.Hours())/24)
+	}
+	if err := s.takes(w.Comments); err != nil {
+		return Share{}, err
 	}
 	// The lock keeps the count until the commit.
 	if err := identity.LockWorkspace(ctx, tx, who.WorkspaceID); err != nil {
@@ -92,13 +104,18 @@ func (s *Shares) Make(ctx context.Context, tx *db.Tx, who identity.Principal, jo
 	}
 	row := query.Share{
 		JobID: jobID, WorkspaceID: who.WorkspaceID, TokenSha256: identity.Hash(token), Download: number(w.Download), Proof: number(w.Proof),
-		CreatedAt: tx.Now, ExpiresAt: tx.Now + w.Life.Microseconds(),
+		CreatedAt: tx.Now, ExpiresAt: tx.Now + w.Life.Microseconds(), Comments: number(w.Comments),
 	}
 	row.RowSum = rows.Of(row)
-	if err := tx.ShareCreate(ctx, query.ShareCreateParams(row)); err != nil {
+	err = tx.ShareCreate(ctx, query.ShareCreateParams(row))
+	var comments int64
+	if err == nil {
+		comments, err = tx.CommentsOpenOfJob(ctx, jobID)
+	}
+	if err != nil {
 		return Share{}, fmt.Errorf("make a share link: %w", err)
 	}
-	made := shown(row, of.Filename)
+	made := shown(row, of.Filename, comments)
 	made.ShareURL = new(s.Links.SharePage(token))
 	return made, nil
 }
@@ -134,10 +151,14 @@ func (s *Shares) Of(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (
 	if db.IsNotFound(err) || (err == nil && row.ExpiresAt <= tx.Now) {
 		return Share{}, fault.New(fault.ShareNotFound, "Job %s is not shared.", jobID).WithAction("Share the job first.")
 	}
+	var comments int64
+	if err == nil {
+		comments, err = tx.CommentsOpenOfJob(ctx, jobID)
+	}
 	if err != nil {
 		return Share{}, fmt.Errorf("read the share link of %s: %w", jobID, err)
 	}
-	return shown(row, of.Filename), nil
+	return shown(row, of.Filename, comments), nil
 }
 
 // List lists the links of a workspace that work, the newest first: at most Most, so there are
@@ -149,7 +170,7 @@ func (s *Shares) List(ctx context.Context, tx *db.Tx, workspaceID string) ([]Sha
 	}
 	all := make([]Share, len(found))
 	for i, f := range found {
-		all[i] = shown(f.Share, f.Filename)
+		all[i] = shown(f.Share, f.Filename, f.OpenComments)
 	}
 	return all, nil
 }
@@ -173,6 +194,7 @@ func (s *Shares) End(ctx context.Context, tx *db.Tx, who identity.Principal, job
 type Opened struct {
 	WorkspaceID, JobID string
 	Download, Proof    bool
+	Comments           bool
 	ExpiresAt          time.Time
 	// By is the name of the workspace; "" if it is an e-mail address, which is nobody else's
 	// business.
@@ -194,7 +216,7 @@ func (s *Shares) Open(ctx context.Context, token string) (o Opened, err error) {
 		}
 		o = Opened{
 			WorkspaceID: row.Share.WorkspaceID, JobID: row.Share.JobID, Download: row.Share.Download == 1, Proof: row.Share.Proof == 1,
-			ExpiresAt: db.Time(row.Share.ExpiresAt), token: row.Share.TokenSha256,
+			Comments: row.Share.Comments == 1 && s.Comments > 0, ExpiresAt: db.Time(row.Share.ExpiresAt), token: row.Share.TokenSha256,
 		}
 		if !strings.Contains(row.Name, "@") {
 			o.By = row.Name
@@ -215,9 +237,9 @@ func (s *Shares) Viewed(ctx context.Context, o Opened) error {
 }
 
 // shown is a row as its workspace sees it.
-func shown(row query.Share, filename string) Share {
+func shown(row query.Share, filename string, openComments int64) Share {
 	return Share{
-		JobID: row.JobID, Filename: filename, Download: row.Download == 1, Proof: row.Proof == 1,
+		JobID: row.JobID, Filename: filename, Download: row.Download == 1, Proof: row.Proof == 1, Comments: row.Comments == 1, OpenComments: openComments,
 		CreatedAt: db.Time(row.CreatedAt), ExpiresAt: db.Time(row.ExpiresAt), Views: row.Views, LastViewedAt: db.OptionalTime(row.ViewedAt),
 	}
 }
@@ -229,9 +251,14 @@ func number(is bool) int64 {
 	return 0
 }
 
-// Erase removes the links of a workspace.
+// Erase removes the links of a workspace and the comments on its jobs: links first, since a
+// comment that is being written holds the lock of its link.
 func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
-	if err := tx.SharesErase(ctx, workspaceID); err != nil {
+	err := tx.SharesErase(ctx, workspaceID)
+	if err == nil {
+		err = tx.CommentsErase(ctx, workspaceID)
+	}
+	if err != nil {
 		return fmt.Errorf("remove share links: %w", err)
 	}
 	return nil
@@ -239,13 +266,13 @@ func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
 
 // rows carry checksums: what a link opens cannot be derived from anything else. Views change
 // without it.
-var rows = rowsum.Table[query.Share]{Name: "share", Key: 1, Except: []string{"Views", "ViewedAt"}}
+var rows = rowsum.Table[query.Share]{Name: "share", Key: 1, Except: []string{"Views", "ViewedAt"}, Later: []string{"Comments"}}
 
 // Sums lists the tables of this package whose rows carry checksums.
-var Sums = rowsum.Tables{rows}
+var Sums = rowsum.Tables{rows, commentRows}
 
-// Audit reports links that are not as they were written, and those that would show the job of
-// another workspace. An error means that the audit did not finish.
+// Audit reports links and comments that are not as they were written, and those that would show
+// the job of another workspace. An error means that the audit did not finish.
 func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
 	if err := rows.Audit(ctx, tx, breach, func(r query.Share) error {
 		if (r.ViewedAt == 0) != (r.Views == 0) || r.Views < 0 {
@@ -262,5 +289,5 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 	for _, jobID := range foreign {
 		breach("a share link belongs to the workspace of its job", jobID, "there is no such job, or it belongs to another one")
 	}
-	return nil
+	return auditComments(ctx, tx, breach)
 }

@@ -23,7 +23,7 @@ type world struct {
 
 func each(t *testing.T, test func(t *testing.T, w world)) {
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
-		test(t, world{w, &share.Shares{DB: w.DB, Links: links.Links{PublicURL: "https://svc.example"}, Most: 3}})
+		test(t, world{w, &share.Shares{DB: w.DB, Links: links.Links{PublicURL: "https://svc.example"}, Most: 3, Comments: 5}})
 	})
 }
 
@@ -167,7 +167,7 @@ func TestAWorkspaceHasABoundedNumberOfLinks(t *testing.T) {
 func TestTheAuditSeesEveryChangeOfALink(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		mine := w.Workspace(t)
-		_, token, err := w.share(owner(mine), w.Job(t, mine, 1), share.Wish{Download: true, Proof: true})
+		_, token, err := w.share(owner(mine), w.Job(t, mine, 1), share.Wish{Download: true, Proof: true, Comments: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,13 +175,16 @@ func TestTheAuditSeesEveryChangeOfALink(t *testing.T) {
 		if err == nil {
 			err = w.shares.Viewed(t.Context(), o)
 		}
+		if err == nil {
+			err = w.shares.Add(t.Context(), o, share.Said{Frame: 1, Author: "Ada", Text: "a"})
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		unseen := dbtest.Unseen(t, w.URL, func(tx *db.Tx) (breaches int, err error) {
 			err = share.Audit(context.Background(), tx, func(string, string, string, ...any) { breaches++ })
 			return breaches, err
-		}, "share")
+		}, "share", "share_comment")
 		// How often a page was opened follows from nothing.
 		if got := strings.Join(unseen, " "); got != "" && got != "share.viewed_at share.views" && got != "share.views share.viewed_at" {
 			t.Errorf("it does not see %v", unseen)

@@ -15,7 +15,7 @@ from .frames import Frames
 from .proof import Report
 from .save import SavedFrame
 from .transport import Cancellation, Retry
-from .wire import (Artifact, Delivery, Event, Frame, Job, JobStatus, Preview, Quote, Settings, Share, SigningKey, TopUp, Transaction,
+from .wire import (Artifact, Delivery, Event, Frame, FrameComment, Job, JobStatus, Preview, Quote, Settings, Share, SigningKey, TopUp, Transaction,
                    Wallet, WebhookEndpoint)
 
 T = TypeVar("T")
@@ -201,13 +201,21 @@ class AsyncClient:
         """Client.proof."""
         return await self._run(lambda client: client.proof(job_id))
 
-    async def share(self, job_id: str, *, expires_at: Optional[str] = None, download: Optional[bool] = None, proof: Optional[bool] = None) -> Share:
+    async def share(self, job_id: str, *, expires_at: Optional[str] = None, download: Optional[bool] = None, proof: Optional[bool] = None, comments: Optional[bool] = None) -> Share:
         """Client.share."""
-        return await self._run(lambda client: client.share(job_id, expires_at=expires_at, download=download, proof=proof))
+        return await self._run(lambda client: client.share(job_id, expires_at=expires_at, download=download, proof=proof, comments=comments))
 
     async def job_share(self, job_id: str) -> Share:
         """Client.job_share."""
         return await self._run(lambda client: client.job_share(job_id))
+
+    async def allow_comments(self, job_id: str, allowed: bool) -> Share:
+        """Client.allow_comments."""
+        return await self._run(lambda client: client.allow_comments(job_id, allowed))
+
+    async def comments(self, job_id: str) -> List[FrameComment]:
+        """Client.comments."""
+        return await self._run(lambda client: client.comments(job_id))
 
     async def unshare(self, job_id: str) -> Dict[str, Any]:
         """Client.unshare."""

@@ -19,7 +19,7 @@ from .proof import Report, verify
 from .stream import Follower
 from .save import Rendering, SavedFrame
 from .transport import Cancellation, Retry, Transport
-from .wire import (LEGAL_V1, TERMINAL, Artifact, Delivery, Event, Frame, Job, JobStatus, Preview, Quote, Settings, Share, SigningKey,
+from .wire import (LEGAL_V1, TERMINAL, Artifact, Delivery, Event, Frame, FrameComment, Job, JobStatus, Preview, Quote, Settings, Share, SigningKey,
                    TopUp, Transaction, Wallet, WebhookEndpoint)
 
 #: The most that one page of a list has.
@@ -300,15 +300,24 @@ class Client:
         """The proof that the receipt is in the service's log."""
         return self._transport.json("GET", self._job(job_id, "/proof"))
 
-    def share(self, job_id: str, *, expires_at: Optional[str] = None, download: Optional[bool] = None, proof: Optional[bool] = None) -> Share:
+    def share(self, job_id: str, *, expires_at: Optional[str] = None, download: Optional[bool] = None, proof: Optional[bool] = None, comments: Optional[bool] = None) -> Share:
         """Makes a public page of the job's frames, and ends an earlier link. Only this answer
         has the address, share_url. It ends in 30 days unless expires_at, a time in RFC
         3339, says otherwise."""
-        return cast(Share, self._transport.json("POST", self._job(job_id, "/share"), _given({"expires_at": expires_at, "download": download, "proof": proof}), idempotency_key=secrets.token_hex(16)))
+        return cast(Share, self._transport.json("POST", self._job(job_id, "/share"), _given({"expires_at": expires_at, "download": download, "proof": proof, "comments": comments}), idempotency_key=secrets.token_hex(16)))
 
     def job_share(self, job_id: str) -> Share:
         """The public page of a job, without its address, and how often it was opened."""
         return cast(Share, self._transport.json("GET", self._job(job_id, "/share")))
+
+    def allow_comments(self, job_id: str, allowed: bool) -> Share:
+        """Lets visitors of the job's public page comment on frames, or closes and hides the
+        comments."""
+        return cast(Share, self._transport.json("PUT", self._job(job_id, "/share/comments"), {"allowed": allowed}))
+
+    def comments(self, job_id: str) -> List[FrameComment]:
+        """What visitors of the job's public pages wrote about frames, newest first."""
+        return cast("List[FrameComment]", self._transport.json("GET", self._job(job_id, "/comments"))["comments"])
 
     def unshare(self, job_id: str) -> Dict[str, Any]:
         """Ends the public page of a job at once."""

@@ -272,10 +272,24 @@ class Share(TypedDict, total=False):
     share_url: Optional[str]
     download: bool
     proof: bool
+    comments: bool
+    open_comments: int
     created_at: str
     expires_at: str
     views: int
     last_viewed_at: Optional[str]
+
+
+class FrameComment(TypedDict, total=False):
+    """What a visitor of a job's public page wrote. ``author`` and ``text`` are what a stranger typed."""
+
+    comment_id: str
+    job_id: str
+    frame: int
+    author: str
+    text: str
+    created_at: str
+    done_at: Optional[str]
 
 
 class TopUp(TypedDict, total=False):

@@ -5,7 +5,7 @@ import type { Report } from "./report.js";
 import { Rendering, type SavedFrame } from "./save.js";
 import { type Key, type Options } from "./transport.js";
 import { type TrustedKey } from "./verify.js";
-import type { Artifact, Delivery, Event, Frame, Job, Preview, Proof, Quote, ReceiptAnswer, Schemas, Settings, Share, SigningKey, TopUp, Transaction, Wallet, WebhookEndpoint } from "./wire.js";
+import type { Artifact, Delivery, Event, Frame, FrameComment, Job, Preview, Proof, Quote, ReceiptAnswer, Schemas, Settings, Share, SigningKey, TopUp, Transaction, Wallet, WebhookEndpoint } from "./wire.js";
 /** What every call takes: `signal` ends it. */
 export interface Call {
     signal?: AbortSignal;
@@ -158,13 +158,18 @@ export declare class Client {
     /** The proof that the receipt is in the service's log. */
     proof(jobId: string, { signal }?: Call): Promise<Proof>;
     /** Makes a public page of the job's frames, and ends an earlier link. Only this answer has the address, share_url. It ends in 30 days unless expires_at, a time in RFC 3339, says otherwise. */
-    share(jobId: string, { expiresAt, download, proof, signal }?: Call & {
+    share(jobId: string, { expiresAt, download, proof, comments, signal }?: Call & {
         expiresAt?: string;
         download?: boolean;
         proof?: boolean;
+        comments?: boolean;
     }): Promise<Share>;
     /** The public page of a job, without its address, and how often it was opened. */
     jobShare(jobId: string, { signal }?: Call): Promise<Share>;
+    /** Lets visitors of the job's public page comment on frames, or closes and hides the comments. */
+    allowComments(jobId: string, allowed: boolean, { signal }?: Call): Promise<Share>;
+    /** What visitors of the job's public pages wrote about frames, newest first. */
+    comments(jobId: string, { signal }?: Call): Promise<FrameComment[]>;
     /** Ends the public page of a job at once. */
     unshare(jobId: string, { signal }?: Call): Promise<Schemas["ShareEnded"]>;
     /** The public pages of the workspace's jobs, newest first. */

@@ -229,12 +229,20 @@ export class Client {
         return this.transport.json("GET", this.jobPath(jobId, "/proof"), { signal });
     }
     /** Makes a public page of the job's frames, and ends an earlier link. Only this answer has the address, share_url. It ends in 30 days unless expires_at, a time in RFC 3339, says otherwise. */
-    async share(jobId, { expiresAt, download, proof, signal } = {}) {
-        return this.transport.json("POST", this.jobPath(jobId, "/share"), { idempotencyKey: newKey(), value: { expires_at: expiresAt, download, proof }, signal });
+    async share(jobId, { expiresAt, download, proof, comments, signal } = {}) {
+        return this.transport.json("POST", this.jobPath(jobId, "/share"), { idempotencyKey: newKey(), value: { expires_at: expiresAt, download, proof, comments }, signal });
     }
     /** The public page of a job, without its address, and how often it was opened. */
     async jobShare(jobId, { signal } = {}) {
         return this.transport.json("GET", this.jobPath(jobId, "/share"), { signal });
+    }
+    /** Lets visitors of the job's public page comment on frames, or closes and hides the comments. */
+    async allowComments(jobId, allowed, { signal } = {}) {
+        return this.transport.json("PUT", this.jobPath(jobId, "/share/comments"), { value: { allowed }, signal });
+    }
+    /** What visitors of the job's public pages wrote about frames, newest first. */
+    async comments(jobId, { signal } = {}) {
+        return (await this.transport.json("GET", this.jobPath(jobId, "/comments"), { signal })).comments;
     }
     /** Ends the public page of a job at once. */
     async unshare(jobId, { signal } = {}) {

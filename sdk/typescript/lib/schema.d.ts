@@ -325,6 +325,10 @@ export interface Schemas {
         /** @description View transform; absent where the output is linear. */
         view?: string;
     };
+    CommentsRequest: {
+        /** @description False closes the comments and hides those that were made. True shows them again. */
+        allowed: boolean;
+    };
     Compared: {
         /**
          * Format: double
@@ -600,6 +604,24 @@ export interface Schemas {
         times?: Schemas["FrameTimes"];
         version?: string;
     };
+    FrameComment: {
+        /** @description The name that the visitor typed. Nobody has verified it. Empty if they typed none. */
+        author: string;
+        /** @description Begins with CMT-. */
+        comment_id: string;
+        /** Format: date-time */
+        created_at: string;
+        /**
+         * Format: date-time
+         * @description When somebody of the workspace marked it as done; null while it is open.
+         */
+        done_at: string | null;
+        /** Format: int64 */
+        frame: number;
+        job_id: string;
+        /** @description What the visitor wrote: plain text, of at most 1000 characters. */
+        text: string;
+    };
     FrameTimes: {
         /** Format: double */
         encode: number;
@@ -773,6 +795,12 @@ export interface Schemas {
         /** @constant */
         ok: true;
     };
+    JobComments: {
+        /** @description The newest first, of all links that the job has had. */
+        comments: Schemas["FrameComment"][];
+        /** @constant */
+        ok: true;
+    };
     JobFailure: {
         code: string;
         message: string;
@@ -780,6 +808,8 @@ export interface Schemas {
         suggested_action: string;
     };
     JobShare: {
+        /** @description Visitors may comment on frames. */
+        comments: boolean;
         /** Format: date-time */
         created_at: string;
         /** @description Visitors may download the frames at full size, and the ZIP. */
@@ -799,6 +829,11 @@ export interface Schemas {
         last_viewed_at: string | null;
         /** @constant */
         ok: true;
+        /**
+         * Format: int64
+         * @description How many comments on the job, from this link or an earlier one, are not done.
+         */
+        open_comments: number;
         /** @description The page has the proof of the job, which shows its price. */
         proof: boolean;
         /**
@@ -2767,6 +2802,8 @@ export interface Schemas {
         ok: true;
     };
     ShareRequest: {
+        /** @description Let visitors comment on frames. Everyone with the link sees the comments. */
+        comments?: boolean;
         /** @description Let visitors download the frames at full size, and the ZIP. */
         download?: boolean;
         /**
@@ -2778,6 +2815,8 @@ export interface Schemas {
         proof?: boolean;
     };
     SharedJob: {
+        /** @description Visitors may comment on frames. */
+        comments: boolean;
         /** Format: date-time */
         created_at: string;
         /** @description Visitors may download the frames at full size, and the ZIP. */
@@ -2795,6 +2834,11 @@ export interface Schemas {
          * @description Null before the first view.
          */
         last_viewed_at: string | null;
+        /**
+         * Format: int64
+         * @description How many comments on the job, from this link or an earlier one, are not done.
+         */
+        open_comments: number;
         /** @description The page has the proof of the job, which shows its price. */
         proof: boolean;
         /**

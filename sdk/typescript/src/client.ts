@@ -9,7 +9,7 @@ import type { Report } from "./report.js";
 import { Rendering, sync, type SavedFrame } from "./save.js";
 import { Transport, type Key, type Options } from "./transport.js";
 import { verify, type TrustedKey } from "./verify.js";
-import type { Artifact, Delivery, Event, Frame, Job, Preview, Proof, Quote, ReceiptAnswer, Schemas, Settings, Share, SigningKey, TopUp, Transaction, Wallet, WebhookEndpoint } from "./wire.js";
+import type { Artifact, Delivery, Event, Frame, FrameComment, Job, Preview, Proof, Quote, ReceiptAnswer, Schemas, Settings, Share, SigningKey, TopUp, Transaction, Wallet, WebhookEndpoint } from "./wire.js";
 
 /** The most that one page of a list has. */
 const PAGE = 200;
@@ -284,13 +284,23 @@ export class Client {
   }
 
   /** Makes a public page of the job's frames, and ends an earlier link. Only this answer has the address, share_url. It ends in 30 days unless expires_at, a time in RFC 3339, says otherwise. */
-  async share(jobId: string, { expiresAt, download, proof, signal }: Call & { expiresAt?: string; download?: boolean; proof?: boolean } = {}): Promise<Share> {
-    return this.transport.json("POST", this.jobPath(jobId, "/share"), { idempotencyKey: newKey(), value: { expires_at: expiresAt, download, proof }, signal });
+  async share(jobId: string, { expiresAt, download, proof, comments, signal }: Call & { expiresAt?: string; download?: boolean; proof?: boolean; comments?: boolean } = {}): Promise<Share> {
+    return this.transport.json("POST", this.jobPath(jobId, "/share"), { idempotencyKey: newKey(), value: { expires_at: expiresAt, download, proof, comments }, signal });
   }
 
   /** The public page of a job, without its address, and how often it was opened. */
   async jobShare(jobId: string, { signal }: Call = {}): Promise<Share> {
     return this.transport.json("GET", this.jobPath(jobId, "/share"), { signal });
+  }
+
+  /** Lets visitors of the job's public page comment on frames, or closes and hides the comments. */
+  async allowComments(jobId: string, allowed: boolean, { signal }: Call = {}): Promise<Share> {
+    return this.transport.json("PUT", this.jobPath(jobId, "/share/comments"), { value: { allowed }, signal });
+  }
+
+  /** What visitors of the job's public pages wrote about frames, newest first. */
+  async comments(jobId: string, { signal }: Call = {}): Promise<FrameComment[]> {
+    return (await this.transport.json<Schemas["JobComments"]>("GET", this.jobPath(jobId, "/comments"), { signal })).comments;
   }
 
   /** Ends the public page of a job at once. */

@@ -48,6 +48,8 @@ export type Wallet = Schemas["Wallet"];
 export type Transaction = Schemas["WalletTransaction"];
 /** The public page of a job's frames. `share_url` is null but in the answer that makes it. */
 export type Share = Schemas["SharedJob"];
+/** What a visitor of a job's public page wrote about a frame. */
+export type FrameComment = Schemas["FrameComment"];
 /** A payment into the wallet. A person pays at `checkout_url`. */
 export type TopUp = Schemas["TopUp"];
 /** An address that is told when a job of the workspace ends. `secret` is only in the answer that made it. */

@@ -259,7 +259,7 @@ func publishedNames() map[string]string {
 		"ComparisonBody": "LeaderboardComparison", "FoundBody": "LeaderboardSearch", "LatestBody": "LeaderboardLatest", "RankBody": "LeaderboardRank",
 		"TopRow": "LeaderboardTopRow", "Row": "LeaderboardRow", "Figures": "GPUFigures", "Hit": "SearchHit", "Place": "Placement",
 		"Versions": "BenchmarkVersions", "Distribution": "PercentileDistribution",
-		"ShareBody": "JobShare", "Share": "SharedJob", "SharesOutputBody": "SharedJobs", "ShareEndedOutputBody": "ShareEnded", "ShareInputBody": "ShareRequest",
+		"ShareBody": "JobShare", "Share": "SharedJob", "SharesOutputBody": "SharedJobs", "ShareEndedOutputBody": "ShareEnded", "ShareInputBody": "ShareRequest", "AllowInputBody": "CommentsRequest", "CommentsOutputBody": "JobComments", "Comment": "FrameComment",
 		"OrderPreviewInputBody": "PreviewRequest", "Estimate": "PreviewEstimate", "Cause": "PreviewFailure",
 		"LimitsBodyAvailabilityStruct": "LimitsAvailability", "LimitsBodyRateLimitStruct": "RateLimit",
 	}

@@ -156,9 +156,11 @@ func shareCodes() map[string][]fault.Code {
 		fault.BodyTruncated, fault.EncodingNotSupported, fault.UploadTooSlow, fault.IdempotencyKeyReused, fault.IdempotencyInProgress,
 	}
 	list := []fault.Code{fault.Unauthenticated}
+	comments := []fault.Code{fault.Unauthenticated, fault.RenderNotFound}
+	allow := append(slices.Clone(end), fault.InvalidRequest, fault.BodyTooLarge, fault.UnsupportedMedia, fault.BodyTruncated, fault.EncodingNotSupported, fault.UploadTooSlow)
 	return map[string][]fault.Code{
 		"shareJob": create, "getJobShare": read, "unshareJob": end, "shareRender": create, "getRenderShare": read, "unshareRender": end,
-		"listRenderShares": list, "listJobShares": list,
+		"listRenderShares": list, "listJobShares": list, "allowJobComments": allow, "allowRenderComments": allow, "listJobComments": comments, "listRenderComments": comments,
 	}
 }
 

@@ -97,6 +97,7 @@ const (
 func (s *Site) Routes(mux *http.ServeMux) {
 	s.authorizeRoutes(mux)
 	s.membersRoutes(mux)
+	s.sharesRoutes(mux)
 	mux.Handle("GET /sign-in", s.Page(s.SignInPage))
 	mux.Handle("POST /console/sign-in", s.Page(s.AskForLink))
 	s.LeadHome(mux, "/console/sign-in", "/sign-in")
@@ -142,11 +143,6 @@ func (s *Site) Routes(mux *http.ServeMux) {
 	mux.Handle("GET "+one+"/log", s.AdmitRaw(s.log))
 	mux.Handle("GET "+one+"/download", s.AdmitRaw(s.download))
 	mux.Handle("GET "+one+"/receipt", s.AdmitRaw(s.receipt))
-
-	mux.Handle("GET "+one+"/share", s.Page(s.Admit(s.share)))
-	mux.Handle("POST "+one+"/share", s.Page(s.Form(identity.Member, s.makeShare)))
-	s.FormAt(mux, one+"/share/end", one+"/share", identity.Member, s.endShare)
-	mux.Handle("GET "+sharesPath, s.Page(s.Admit(s.shares)))
 
 	mux.Handle("GET "+walletPath, s.Page(s.Admit(s.wallet)))
 	s.FormAt(mux, walletPath+"/top-ups", walletPath, identity.Owner, s.topUp)

@@ -10,12 +10,12 @@ import (
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/invoice"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/share"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/webhook"
 )
 
-// exported is what a workspace gets of itself, but for the lists of any length: jobs,
-// ledger and invoices, which are read page by page.
+// exported is what a workspace gets of itself, but for the lists of any length: jobs, ledger, invoices and comments, which are read page by page.
 type exported struct {
 	WorkspaceID string             `json:"workspace_id"`
 	CreatedAt   time.Time          `json:"created_at"`
@@ -79,11 +79,11 @@ type exportedInvoice struct {
 	IssuedAt   time.Time     `json:"issued_at"`
 }
 
-// exportPage is how many jobs, entries or invoices are read at once.
+// exportPage is how many jobs, entries, invoices or comments are read at once.
 const exportPage = 200
 
 // export serves all that the service has of a workspace, as JSON: what is short first, then
-// the jobs, the ledger and the invoices, the newest first.
+// the jobs, the ledger, the invoices and the comments of visitors, the newest first.
 func (s *Site) export(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
 	head, err := s.exportHead(r, who)
 	if err != nil {
@@ -167,7 +167,7 @@ func (s *Site) writeExport(w http.ResponseWriter, r *http.Request, who identity.
 	for _, of := range []struct {
 		name string
 		list func(ctx context.Context, tx *db.Tx, workspaceID, before string) (all []any, last string, err error)
-	}{{"ledger", ledgerPage}, {"invoices", invoicesPageOf}} {
+	}{{"ledger", ledgerPage}, {"invoices", invoicesPageOf}, {"comments", commentsPageOf}} {
 		if _, err := w.Write([]byte("\n  ],\n  \"" + of.name + "\": [")); err != nil {
 			return err
 		}
@@ -225,6 +225,14 @@ func invoicesPageOf(ctx context.Context, tx *db.Tx, workspaceID, before string) 
 	found, err := invoice.List(ctx, tx, workspaceID, before, exportPage)
 	for _, i := range found {
 		all, last = append(all, exportedInvoice{i.Number, i.Kind, i.TopUpID, i.NetCents, i.TaxCents, i.TotalCents, exportedParty(i.Seller), exportedParty(i.Buyer), i.IssuedAt}), i.Number
+	}
+	return all, last, err
+}
+
+func commentsPageOf(ctx context.Context, tx *db.Tx, workspaceID, before string) (all []any, last string, err error) {
+	found, err := share.All(ctx, tx, workspaceID, before, exportPage)
+	for _, c := range found {
+		all, last = append(all, c), c.CommentID
 	}
 	return all, last, err
 }

@@ -58,6 +58,8 @@ type jobView struct {
 	// ProofPage is the page on which anyone can verify the receipt; "" while there is no
 	// receipt, or the workspace publishes no proofs.
 	ProofPage string
+	// Comments are the newest ones of visitors.
+	Comments jobComments
 }
 
 // cell is the place of one frame in the grid.
@@ -148,6 +150,9 @@ func (s *Site) jobPage(r *http.Request, who identity.Principal, problem *fault.W
 	}
 	v := jobView{jobRow: rowOf(who, o), Problem: problem, Reused: int(record.FramesReused)}
 	if v.ProofPage, err = s.proofPage(ctx, who, o); err != nil {
+		return page.Page{}, err
+	}
+	if v.Comments, err = s.commentsOn(r, who, jobID); err != nil {
 		return page.Page{}, err
 	}
 	views, err := s.Watch.Frames(ctx, who.WorkspaceID, jobID)

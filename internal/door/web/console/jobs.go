@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/quote"
+	"svc.example/internal/work/share"
 )
 
 // jobsOnPage is how many jobs a page of the list shows.
@@ -30,6 +31,8 @@ type jobsView struct {
 	Needed []jobRow
 	// Quotes are prices that nobody has accepted yet.
 	Quotes []unstartedQuote
+	// Comments is how many comments of visitors are open, up to 100.
+	Comments int
 	// Begun says that the workspace has had a job: otherwise the page shows the
 	// first steps.
 	Begun bool
@@ -98,6 +101,19 @@ func (j jobRow) Says() string {
 	return ""
 }
 
+// CommentText is how many comments of visitors are open; "" for none.
+func (v jobsView) CommentText() string {
+	switch v.Comments {
+	case 0:
+		return ""
+	case 1:
+		return "1 open comment"
+	case share.MostCounted:
+		return fmt.Sprintf("%d or more open comments", share.MostCounted)
+	}
+	return fmt.Sprintf("%d open comments", v.Comments)
+}
+
 // findingFrames is how many frames a person should check.
 func findingFrames(o job.Object) (n int) {
 	for _, f := range o.Findings {
@@ -131,7 +147,7 @@ const (
 )
 
 // waiting puts into the view what waits for the person: jobs that wait for their submit, those
-// that failed lately, and prices that were not accepted.
+// that failed lately, comments of visitors, and prices that were not accepted.
 func (s *Site) waiting(r *http.Request, who identity.Principal, v *jobsView) error {
 	all, err := s.Jobs.Needing(r.Context(), who.WorkspaceID, neededFor, mostNeeded)
 	if err != nil {
@@ -139,6 +155,13 @@ func (s *Site) waiting(r *http.Request, who identity.Principal, v *jobsView) err
 	}
 	for _, o := range all {
 		v.Needed = append(v.Needed, rowOf(who, o))
+	}
+	err = s.DB.ReadStatement(r.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
+		v.Comments, err = share.CountOpen(ctx, tx, who.WorkspaceID)
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	return s.DB.ReadStatement(r.Context(), func(ctx context.Context, tx *db.Tx) error {
 		quotes, err := quote.ListUnstarted(ctx, tx, who.WorkspaceID, mostQuotes)

@@ -19,6 +19,8 @@ type shareView struct {
 	// Link is the job's link; nil while it is not shared. Its address is known only on the
 	// answer that made it.
 	Link *share.Share
+	// TakesComments says that the service has comments.
+	TakesComments bool
 	// Problem is why the last form was refused; nil when none was.
 	Problem *fault.Wire
 }
@@ -34,7 +36,7 @@ func (s *Site) sharePage(r *http.Request, who identity.Principal, v shareView) (
 	if err != nil {
 		return page.Page{}, err
 	}
-	v.jobRow = rowOf(who, o)
+	v.jobRow, v.TakesComments = rowOf(who, o), s.Shares.Comments > 0
 	if v.Link == nil {
 		err = s.DB.Read(ctx, func(tx *db.Tx) error {
 			link, err := s.Shares.Of(ctx, tx, who.WorkspaceID, jobID)
@@ -52,7 +54,7 @@ func (s *Site) sharePage(r *http.Request, who identity.Principal, v shareView) (
 // is shown only once.
 func (s *Site) makeShare(r *http.Request, who identity.Principal) (page.Page, error) {
 	ctx := r.Context()
-	w := share.Wish{Download: r.PostForm.Get("download") == "yes", Proof: r.PostForm.Get("proof") == "yes"}
+	w := share.Wish{Download: r.PostForm.Get("download") == "yes", Proof: r.PostForm.Get("proof") == "yes", Comments: r.PostForm.Get("comments") == "yes"}
 	days, err := strconv.Atoi(r.PostForm.Get("days"))
 	if err != nil || days < 1 || time.Duration(days)*24*time.Hour > share.LongestLife {
 		err = fault.Field("days", "must be 1 to 365 days")
@@ -106,3 +108,17 @@ func (s *Site) shares(r *http.Request, who identity.Principal) (page.Page, error
 
 // Shareable reports whether a job can have frames to show.
 func (v shareView) Shareable() bool { return v.Status != job.Failed && v.Status != job.Cancelled }
+
+// sharesRoutes adds the pages of links to jobs, and of what visitors write there.
+func (s *Site) sharesRoutes(mux *http.ServeMux) {
+	one := jobsPath + "{job_id}"
+	mux.Handle("GET "+one+"/share", s.Page(s.Admit(s.share)))
+	mux.Handle("POST "+one+"/share", s.Page(s.Form(identity.Member, s.makeShare)))
+	s.FormAt(mux, one+"/share/end", one+"/share", identity.Member, s.endShare)
+	s.FormAt(mux, one+"/share/comments", one+"/share", identity.Member, s.allowComments)
+	mux.Handle("GET "+one+"/comments", s.Page(s.Admit(s.comments)))
+	s.FormAt(mux, one+"/comments/delete", one+"/comments", identity.Member, s.deleteComments)
+	s.FormAt(mux, one+"/comments/{comment_id}/{action}", one+"/comments", identity.Member, s.changeComment)
+	mux.Handle("GET "+commentsPath, s.Page(s.Admit(s.openComments)))
+	mux.Handle("GET "+sharesPath, s.Page(s.Admit(s.shares)))
+}

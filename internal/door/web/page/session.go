@@ -139,7 +139,7 @@ func (s *Base) AdmitRawAs(least identity.Role, do Serve) http.Handler {
 func (s *Base) Form(least identity.Role, do Build) func(*http.Request) (Page, error) {
 	admitted := s.AdmitAs(least, do)
 	return func(r *http.Request) (Page, error) {
-		if err := s.readForm(r); err != nil {
+		if err := s.ReadForm(r); err != nil {
 			return Page{}, err
 		}
 		return admitted(r)
@@ -163,10 +163,11 @@ func (s *Base) LeadHome(mux *http.ServeMux, path, home string) {
 // pathID is the place of an id in the path of a route.
 var pathID = regexp.MustCompile(`\{[a-z_]+\}`)
 
-// readForm parses a form that one of this site's pages sent. It refuses a form
-// from another site, which would otherwise act with the person's cookie.
+// ReadForm parses a form that one of this site's pages sent. It refuses a form
+// from another site, which would otherwise act with the person's cookie, or write in a visitor's
+// name.
 // Errors: cross_origin_refused, invalid_request.
-func (s *Base) readForm(r *http.Request) error {
+func (s *Base) ReadForm(r *http.Request) error {
 	if err := s.CheckOrigin(r); err != nil {
 		return err
 	}
@@ -189,7 +190,7 @@ func (s *Base) CheckOrigin(r *http.Request) error {
 // SignOut ends the session and clears the cookie. Without a session it
 // succeeds: the person wants to be signed out, and is.
 func (s *Base) SignOut(r *http.Request) (Page, error) {
-	if err := s.readForm(r); err != nil {
+	if err := s.ReadForm(r); err != nil {
 		return Page{}, err
 	}
 	p := Page{Location: "/", Cookie: new(identity.ClearedCookie(s.Links.PublicURL))}

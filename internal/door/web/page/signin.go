@@ -39,7 +39,7 @@ func (s *Base) SignInPage(*http.Request) (Page, error) { return s.signIn(0, sign
 // not the address is known, so it does not reveal whether an account exists
 // (decisions 3).
 func (s *Base) AskForLink(r *http.Request) (Page, error) {
-	if err := s.readForm(r); err != nil {
+	if err := s.ReadForm(r); err != nil {
 		return Page{}, err
 	}
 	email := r.PostForm.Get("email")

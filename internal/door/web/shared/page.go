@@ -39,6 +39,8 @@ type view struct {
 	// without a proof.
 	Proof     *page.EmbeddedProof
 	ProofPage string
+	// Said are the comments; what it has shows only where the link takes comments.
+	Said commentsView
 }
 
 // cell is a frame on the page.
@@ -74,16 +76,26 @@ func (v view) Zip() bool { return v.Download && v.Job.DownloadURL != nil }
 // page shows a link's page, at the frame that the address names or at the first. It counts the
 // view, unless a visitor without script moves to another frame. Errors: frame_not_found.
 func (s *Site) page(w http.ResponseWriter, r visit) error {
+	return s.show(w, r, commentsView{}, 0)
+}
+
+// show is page with what a visitor wrote and a status; 0 means 200.
+func (s *Site) show(w http.ResponseWriter, r visit, said commentsView, status int) error {
 	v, err := s.view(r)
 	if err != nil {
 		return err
+	}
+	if v.Said = said; v.Comments && v.Frame != nil {
+		if v.Said.Shown, err = s.Shares.Shown(r.Context(), r.Opened, v.Frame.FrameView.Frame); err != nil {
+			return err
+		}
 	}
 	if r.Method == http.MethodGet && r.PathValue("frame") == "" && !r.URL.Query().Has("from") {
 		if err := s.Shares.Viewed(r.Context(), r.Opened); err != nil {
 			s.Log.Warn("a view of a shared page is not counted", "job_id", r.JobID, "err", err)
 		}
 	}
-	p := page.Page{Template: "shared", Title: v.Job.Filename, Unlisted: true, Content: v}
+	p := page.Page{Template: "shared", Title: v.Job.Filename, Unlisted: true, Forms: v.Comments, Status: status, Content: v}
 	if v.Frame != nil {
 		p.Scripts = []string{"viewer.js"}
 		at := s.Links.SharePage(strings.TrimPrefix(r.base, pathOf(s.Links.SharePage(""))))

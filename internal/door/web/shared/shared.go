@@ -5,6 +5,9 @@
 // never from the address. No cookie and no key counts here. Search engines are told to leave
 // all of it out. Without script every page works: each frame has its own address.
 //
+// Visitors change nothing but this: where the link allows it, they comment on frames. They do so
+// from this page, not from those of other sites.
+//
 // Package share decides which links work. Start reading at Site.Routes.
 package shared
 
@@ -59,6 +62,8 @@ func (s *Site) Routes(mux *http.ServeMux) {
 	mux.Handle("GET "+one+"/loop", s.opened(s.overview(overview.Loop)))
 	mux.Handle("GET "+one+"/card.jpg", s.opened(s.card))
 	mux.Handle("GET "+one+"/download", s.opened(s.download))
+	mux.Handle("POST "+one+"/comments", s.opened(s.comment))
+	mux.Handle("GET "+one+"/comments", s.opened(s.leadBack))
 }
 
 // visit is a request with a link that works.

@@ -773,6 +773,20 @@ type Share struct {
 	Views       int64
 	ViewedAt    int64
 	RowSum      string
+	Comments    int64
+}
+
+type ShareComment struct {
+	CommentID   string
+	WorkspaceID string
+	JobID       string
+	Link        string
+	Frame       int64
+	Author      string
+	Body        string
+	CreatedAt   int64
+	DoneAt      int64
+	RowSum      string
 }
 
 type SignInLink struct {

@@ -49,6 +49,7 @@ UNION ALL SELECT 'oauth_request' FROM oauth_request WHERE secret_sha256 = ''
 UNION ALL SELECT 'oauth_grant' FROM oauth_grant WHERE key_id = ''
 UNION ALL SELECT 'test_world' FROM test_world WHERE workspace_id = ''
 UNION ALL SELECT 'benchmark_challenge' FROM benchmark_challenge WHERE challenge_id = ''
+UNION ALL SELECT 'share_comment' FROM share_comment WHERE comment_id = ''
 UNION ALL SELECT 'preview' FROM preview WHERE preview_id = ''
 UNION ALL SELECT 'erased_receipt' FROM erased_receipt WHERE receipt_id = ''
 `

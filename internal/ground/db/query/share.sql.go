@@ -9,6 +9,35 @@ import (
 	"context"
 )
 
+const auditComments = `-- name: AuditComments :many
+SELECT share_comment.comment_id FROM share_comment LEFT JOIN job ON job.job_id = share_comment.job_id AND job.workspace_id = share_comment.workspace_id
+WHERE job.job_id IS NULL ORDER BY share_comment.comment_id LIMIT 100
+`
+
+// Comments without a job of their workspace.
+func (q *Queries) AuditComments(ctx context.Context) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, auditComments)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var comment_id string
+		if err := rows.Scan(&comment_id); err != nil {
+			return nil, err
+		}
+		items = append(items, comment_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const auditShares = `-- name: AuditShares :many
 SELECT share.job_id FROM share LEFT JOIN job ON job.job_id = share.job_id AND job.workspace_id = share.workspace_id
 WHERE job.job_id IS NULL ORDER BY share.job_id LIMIT 100
@@ -38,8 +67,475 @@ func (q *Queries) AuditShares(ctx context.Context) ([]string, error) {
 	return items, nil
 }
 
+const commentAdd = `-- name: CommentAdd :exec
+INSERT INTO share_comment (comment_id, workspace_id, job_id, link, frame, author, body, created_at, done_at, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+`
+
+type CommentAddParams struct {
+	CommentID   string
+	WorkspaceID string
+	JobID       string
+	Link        string
+	Frame       int64
+	Author      string
+	Body        string
+	CreatedAt   int64
+	DoneAt      int64
+	RowSum      string
+}
+
+func (q *Queries) CommentAdd(ctx context.Context, arg CommentAddParams) error {
+	_, err := q.db.ExecContext(ctx, commentAdd,
+		arg.CommentID,
+		arg.WorkspaceID,
+		arg.JobID,
+		arg.Link,
+		arg.Frame,
+		arg.Author,
+		arg.Body,
+		arg.CreatedAt,
+		arg.DoneAt,
+		arg.RowSum,
+	)
+	return err
+}
+
+const commentDelete = `-- name: CommentDelete :execrows
+DELETE FROM share_comment WHERE comment_id = $1 AND job_id = $2 AND workspace_id = $3
+`
+
+type CommentDeleteParams struct {
+	CommentID   string
+	JobID       string
+	WorkspaceID string
+}
+
+func (q *Queries) CommentDelete(ctx context.Context, arg CommentDeleteParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, commentDelete, arg.CommentID, arg.JobID, arg.WorkspaceID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const commentSetDone = `-- name: CommentSetDone :one
+UPDATE share_comment SET done_at = $1 WHERE comment_id = $2 AND job_id = $3 AND workspace_id = $4 RETURNING comment_id, workspace_id, job_id, link, frame, author, body, created_at, done_at, row_sum
+`
+
+type CommentSetDoneParams struct {
+	DoneAt      int64
+	CommentID   string
+	JobID       string
+	WorkspaceID string
+}
+
+func (q *Queries) CommentSetDone(ctx context.Context, arg CommentSetDoneParams) (ShareComment, error) {
+	row := q.db.QueryRowContext(ctx, commentSetDone,
+		arg.DoneAt,
+		arg.CommentID,
+		arg.JobID,
+		arg.WorkspaceID,
+	)
+	var i ShareComment
+	err := row.Scan(
+		&i.CommentID,
+		&i.WorkspaceID,
+		&i.JobID,
+		&i.Link,
+		&i.Frame,
+		&i.Author,
+		&i.Body,
+		&i.CreatedAt,
+		&i.DoneAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const commentedFrames = `-- name: CommentedFrames :many
+SELECT frame, count(*) AS comments FROM share_comment WHERE job_id = $1 AND link = $2 GROUP BY frame ORDER BY frame
+`
+
+type CommentedFramesParams struct {
+	JobID string
+	Link  string
+}
+
+type CommentedFramesRow struct {
+	Frame    int64
+	Comments int64
+}
+
+func (q *Queries) CommentedFrames(ctx context.Context, arg CommentedFramesParams) ([]CommentedFramesRow, error) {
+	rows, err := q.db.QueryContext(ctx, commentedFrames, arg.JobID, arg.Link)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CommentedFramesRow
+	for rows.Next() {
+		var i CommentedFramesRow
+		if err := rows.Scan(&i.Frame, &i.Comments); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const commentsErase = `-- name: CommentsErase :exec
+DELETE FROM share_comment WHERE workspace_id = $1
+`
+
+func (q *Queries) CommentsErase(ctx context.Context, workspaceID string) error {
+	_, err := q.db.ExecContext(ctx, commentsErase, workspaceID)
+	return err
+}
+
+const commentsForget = `-- name: CommentsForget :execrows
+DELETE FROM share_comment WHERE comment_id IN (SELECT c.comment_id FROM share_comment c WHERE c.created_at < CAST($1 AS bigint) LIMIT CAST($2 AS bigint))
+`
+
+type CommentsForgetParams struct {
+	Before int64
+	Max    int64
+}
+
+// A page of comments that were written before.
+func (q *Queries) CommentsForget(ctx context.Context, arg CommentsForgetParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, commentsForget, arg.Before, arg.Max)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const commentsOfFrame = `-- name: CommentsOfFrame :many
+SELECT comment_id, workspace_id, job_id, link, frame, author, body, created_at, done_at, row_sum FROM share_comment WHERE job_id = $1 AND link = $2 AND frame = $3 ORDER BY comment_id DESC LIMIT CAST($4 AS bigint)
+`
+
+type CommentsOfFrameParams struct {
+	JobID string
+	Link  string
+	Frame int64
+	Max   int64
+}
+
+// What a link shows of a frame, the newest first.
+func (q *Queries) CommentsOfFrame(ctx context.Context, arg CommentsOfFrameParams) ([]ShareComment, error) {
+	rows, err := q.db.QueryContext(ctx, commentsOfFrame,
+		arg.JobID,
+		arg.Link,
+		arg.Frame,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ShareComment
+	for rows.Next() {
+		var i ShareComment
+		if err := rows.Scan(
+			&i.CommentID,
+			&i.WorkspaceID,
+			&i.JobID,
+			&i.Link,
+			&i.Frame,
+			&i.Author,
+			&i.Body,
+			&i.CreatedAt,
+			&i.DoneAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const commentsOfJob = `-- name: CommentsOfJob :many
+SELECT share_comment.comment_id, share_comment.workspace_id, share_comment.job_id, share_comment.link, share_comment.frame, share_comment.author, share_comment.body, share_comment.created_at, share_comment.done_at, share_comment.row_sum, job.filename FROM share_comment JOIN job ON job.job_id = share_comment.job_id
+WHERE share_comment.job_id = $1 AND share_comment.workspace_id = $2 AND share_comment.comment_id < $3
+ORDER BY share_comment.comment_id DESC LIMIT CAST($4 AS bigint)
+`
+
+type CommentsOfJobParams struct {
+	JobID       string
+	WorkspaceID string
+	Before      string
+	Max         int64
+}
+
+type CommentsOfJobRow struct {
+	ShareComment ShareComment
+	Filename     string
+}
+
+// The newest first.
+func (q *Queries) CommentsOfJob(ctx context.Context, arg CommentsOfJobParams) ([]CommentsOfJobRow, error) {
+	rows, err := q.db.QueryContext(ctx, commentsOfJob,
+		arg.JobID,
+		arg.WorkspaceID,
+		arg.Before,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CommentsOfJobRow
+	for rows.Next() {
+		var i CommentsOfJobRow
+		if err := rows.Scan(
+			&i.ShareComment.CommentID,
+			&i.ShareComment.WorkspaceID,
+			&i.ShareComment.JobID,
+			&i.ShareComment.Link,
+			&i.ShareComment.Frame,
+			&i.ShareComment.Author,
+			&i.ShareComment.Body,
+			&i.ShareComment.CreatedAt,
+			&i.ShareComment.DoneAt,
+			&i.ShareComment.RowSum,
+			&i.Filename,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const commentsOfJobCount = `-- name: CommentsOfJobCount :one
+SELECT count(*) FROM share_comment WHERE job_id = $1
+`
+
+func (q *Queries) CommentsOfJobCount(ctx context.Context, jobID string) (int64, error) {
+	row := q.db.QueryRowContext(ctx, commentsOfJobCount, jobID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const commentsOfJobDelete = `-- name: CommentsOfJobDelete :execrows
+DELETE FROM share_comment WHERE job_id = $1 AND workspace_id = $2
+`
+
+type CommentsOfJobDeleteParams struct {
+	JobID       string
+	WorkspaceID string
+}
+
+func (q *Queries) CommentsOfJobDelete(ctx context.Context, arg CommentsOfJobDeleteParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, commentsOfJobDelete, arg.JobID, arg.WorkspaceID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const commentsOfJobNewer = `-- name: CommentsOfJobNewer :one
+SELECT comment_id FROM share_comment WHERE job_id = $1 AND workspace_id = $2 AND comment_id >= $3
+ORDER BY comment_id LIMIT 1 OFFSET CAST($4 AS bigint)
+`
+
+type CommentsOfJobNewerParams struct {
+	JobID       string
+	WorkspaceID string
+	Before      string
+	Max         int64
+}
+
+// The comment after which the page of newer ones begins that ends where a page begins; no row
+// where that page is the first.
+func (q *Queries) CommentsOfJobNewer(ctx context.Context, arg CommentsOfJobNewerParams) (string, error) {
+	row := q.db.QueryRowContext(ctx, commentsOfJobNewer,
+		arg.JobID,
+		arg.WorkspaceID,
+		arg.Before,
+		arg.Max,
+	)
+	var comment_id string
+	err := row.Scan(&comment_id)
+	return comment_id, err
+}
+
+const commentsOfWorkspace = `-- name: CommentsOfWorkspace :many
+SELECT share_comment.comment_id, share_comment.workspace_id, share_comment.job_id, share_comment.link, share_comment.frame, share_comment.author, share_comment.body, share_comment.created_at, share_comment.done_at, share_comment.row_sum, job.filename FROM share_comment JOIN job ON job.job_id = share_comment.job_id
+WHERE share_comment.workspace_id = $1 AND share_comment.comment_id < $2
+ORDER BY share_comment.comment_id DESC LIMIT CAST($3 AS bigint)
+`
+
+type CommentsOfWorkspaceParams struct {
+	WorkspaceID string
+	Before      string
+	Max         int64
+}
+
+type CommentsOfWorkspaceRow struct {
+	ShareComment ShareComment
+	Filename     string
+}
+
+// All comments, the newest first.
+func (q *Queries) CommentsOfWorkspace(ctx context.Context, arg CommentsOfWorkspaceParams) ([]CommentsOfWorkspaceRow, error) {
+	rows, err := q.db.QueryContext(ctx, commentsOfWorkspace, arg.WorkspaceID, arg.Before, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CommentsOfWorkspaceRow
+	for rows.Next() {
+		var i CommentsOfWorkspaceRow
+		if err := rows.Scan(
+			&i.ShareComment.CommentID,
+			&i.ShareComment.WorkspaceID,
+			&i.ShareComment.JobID,
+			&i.ShareComment.Link,
+			&i.ShareComment.Frame,
+			&i.ShareComment.Author,
+			&i.ShareComment.Body,
+			&i.ShareComment.CreatedAt,
+			&i.ShareComment.DoneAt,
+			&i.ShareComment.RowSum,
+			&i.Filename,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const commentsOpen = `-- name: CommentsOpen :one
+SELECT count(*) FROM (SELECT 1 FROM share_comment WHERE workspace_id = $1 AND done_at = 0 LIMIT CAST($2 AS bigint)) AS few
+`
+
+type CommentsOpenParams struct {
+	WorkspaceID string
+	Max         int64
+}
+
+// How many comments of a workspace are open, up to a bound.
+func (q *Queries) CommentsOpen(ctx context.Context, arg CommentsOpenParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, commentsOpen, arg.WorkspaceID, arg.Max)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const commentsOpenOf = `-- name: CommentsOpenOf :many
+SELECT share_comment.comment_id, share_comment.workspace_id, share_comment.job_id, share_comment.link, share_comment.frame, share_comment.author, share_comment.body, share_comment.created_at, share_comment.done_at, share_comment.row_sum, job.filename FROM share_comment JOIN job ON job.job_id = share_comment.job_id
+WHERE share_comment.workspace_id = $1 AND share_comment.done_at = 0 AND share_comment.comment_id < $2
+ORDER BY share_comment.comment_id DESC LIMIT CAST($3 AS bigint)
+`
+
+type CommentsOpenOfParams struct {
+	WorkspaceID string
+	Before      string
+	Max         int64
+}
+
+type CommentsOpenOfRow struct {
+	ShareComment ShareComment
+	Filename     string
+}
+
+// The open comments of a workspace, the newest first.
+func (q *Queries) CommentsOpenOf(ctx context.Context, arg CommentsOpenOfParams) ([]CommentsOpenOfRow, error) {
+	rows, err := q.db.QueryContext(ctx, commentsOpenOf, arg.WorkspaceID, arg.Before, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CommentsOpenOfRow
+	for rows.Next() {
+		var i CommentsOpenOfRow
+		if err := rows.Scan(
+			&i.ShareComment.CommentID,
+			&i.ShareComment.WorkspaceID,
+			&i.ShareComment.JobID,
+			&i.ShareComment.Link,
+			&i.ShareComment.Frame,
+			&i.ShareComment.Author,
+			&i.ShareComment.Body,
+			&i.ShareComment.CreatedAt,
+			&i.ShareComment.DoneAt,
+			&i.ShareComment.RowSum,
+			&i.Filename,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const commentsOpenOfJob = `-- name: CommentsOpenOfJob :one
+SELECT count(*) FROM share_comment WHERE job_id = $1 AND done_at = 0
+`
+
+func (q *Queries) CommentsOpenOfJob(ctx context.Context, jobID string) (int64, error) {
+	row := q.db.QueryRowContext(ctx, commentsOpenOfJob, jobID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const commentsOpenOfNewer = `-- name: CommentsOpenOfNewer :one
+SELECT comment_id FROM share_comment WHERE workspace_id = $1 AND done_at = 0 AND comment_id >= $2
+ORDER BY comment_id LIMIT 1 OFFSET CAST($3 AS bigint)
+`
+
+type CommentsOpenOfNewerParams struct {
+	WorkspaceID string
+	Before      string
+	Max         int64
+}
+
+// As CommentsOfJobNewer.
+func (q *Queries) CommentsOpenOfNewer(ctx context.Context, arg CommentsOpenOfNewerParams) (string, error) {
+	row := q.db.QueryRowContext(ctx, commentsOpenOfNewer, arg.WorkspaceID, arg.Before, arg.Max)
+	var comment_id string
+	err := row.Scan(&comment_id)
+	return comment_id, err
+}
+
 const shareByToken = `-- name: ShareByToken :one
-SELECT share.job_id, share.workspace_id, share.token_sha256, share.download, share.proof, share.created_at, share.expires_at, share.views, share.viewed_at, share.row_sum, workspace.name FROM share JOIN workspace ON workspace.workspace_id = share.workspace_id
+SELECT share.job_id, share.workspace_id, share.token_sha256, share.download, share.proof, share.created_at, share.expires_at, share.views, share.viewed_at, share.row_sum, share.comments, workspace.name FROM share JOIN workspace ON workspace.workspace_id = share.workspace_id
 WHERE share.token_sha256 = $1 AND share.expires_at > $2
 `
 
@@ -68,14 +564,15 @@ func (q *Queries) ShareByToken(ctx context.Context, arg ShareByTokenParams) (Sha
 		&i.Share.Views,
 		&i.Share.ViewedAt,
 		&i.Share.RowSum,
+		&i.Share.Comments,
 		&i.Name,
 	)
 	return i, err
 }
 
 const shareCreate = `-- name: ShareCreate :exec
-INSERT INTO share (job_id, workspace_id, token_sha256, download, proof, created_at, expires_at, views, viewed_at, row_sum)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+INSERT INTO share (job_id, workspace_id, token_sha256, download, proof, created_at, expires_at, views, viewed_at, row_sum, comments)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 `
 
 type ShareCreateParams struct {
@@ -89,6 +586,7 @@ type ShareCreateParams struct {
 	Views       int64
 	ViewedAt    int64
 	RowSum      string
+	Comments    int64
 }
 
 func (q *Queries) ShareCreate(ctx context.Context, arg ShareCreateParams) error {
@@ -103,6 +601,7 @@ func (q *Queries) ShareCreate(ctx context.Context, arg ShareCreateParams) error 
 		arg.Views,
 		arg.ViewedAt,
 		arg.RowSum,
+		arg.Comments,
 	)
 	return err
 }
@@ -119,8 +618,37 @@ func (q *Queries) ShareDelete(ctx context.Context, jobID string) (int64, error) 
 	return result.RowsAffected()
 }
 
+const shareLock = `-- name: ShareLock :one
+UPDATE share SET comments = comments WHERE token_sha256 = $1 AND expires_at > $2 RETURNING job_id, workspace_id, token_sha256, download, proof, created_at, expires_at, views, viewed_at, row_sum, comments
+`
+
+type ShareLockParams struct {
+	TokenSha256 string
+	Now         int64
+}
+
+// Locked, so that a comment neither comes after the end of the link nor goes past the bound.
+func (q *Queries) ShareLock(ctx context.Context, arg ShareLockParams) (Share, error) {
+	row := q.db.QueryRowContext(ctx, shareLock, arg.TokenSha256, arg.Now)
+	var i Share
+	err := row.Scan(
+		&i.JobID,
+		&i.WorkspaceID,
+		&i.TokenSha256,
+		&i.Download,
+		&i.Proof,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.Views,
+		&i.ViewedAt,
+		&i.RowSum,
+		&i.Comments,
+	)
+	return i, err
+}
+
 const shareOfJob = `-- name: ShareOfJob :one
-SELECT job_id, workspace_id, token_sha256, download, proof, created_at, expires_at, views, viewed_at, row_sum FROM share WHERE job_id = $1
+SELECT job_id, workspace_id, token_sha256, download, proof, created_at, expires_at, views, viewed_at, row_sum, comments FROM share WHERE job_id = $1
 `
 
 func (q *Queries) ShareOfJob(ctx context.Context, jobID string) (Share, error) {
@@ -137,6 +665,35 @@ func (q *Queries) ShareOfJob(ctx context.Context, jobID string) (Share, error) {
 		&i.Views,
 		&i.ViewedAt,
 		&i.RowSum,
+		&i.Comments,
+	)
+	return i, err
+}
+
+const shareSetComments = `-- name: ShareSetComments :one
+UPDATE share SET comments = $1 WHERE job_id = $2 RETURNING job_id, workspace_id, token_sha256, download, proof, created_at, expires_at, views, viewed_at, row_sum, comments
+`
+
+type ShareSetCommentsParams struct {
+	Comments int64
+	JobID    string
+}
+
+func (q *Queries) ShareSetComments(ctx context.Context, arg ShareSetCommentsParams) (Share, error) {
+	row := q.db.QueryRowContext(ctx, shareSetComments, arg.Comments, arg.JobID)
+	var i Share
+	err := row.Scan(
+		&i.JobID,
+		&i.WorkspaceID,
+		&i.TokenSha256,
+		&i.Download,
+		&i.Proof,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.Views,
+		&i.ViewedAt,
+		&i.RowSum,
+		&i.Comments,
 	)
 	return i, err
 }
@@ -165,7 +722,9 @@ func (q *Queries) SharesErase(ctx context.Context, workspaceID string) error {
 }
 
 const sharesOf = `-- name: SharesOf :many
-SELECT share.job_id, share.workspace_id, share.token_sha256, share.download, share.proof, share.created_at, share.expires_at, share.views, share.viewed_at, share.row_sum, job.filename FROM share JOIN job ON job.job_id = share.job_id
+SELECT share.job_id, share.workspace_id, share.token_sha256, share.download, share.proof, share.created_at, share.expires_at, share.views, share.viewed_at, share.row_sum, share.comments, job.filename,
+  (SELECT count(*) FROM share_comment WHERE share_comment.job_id = share.job_id AND share_comment.done_at = 0) AS open_comments
+FROM share JOIN job ON job.job_id = share.job_id
 WHERE share.workspace_id = $1 AND share.expires_at > $2 ORDER BY share.created_at DESC, share.job_id DESC
 `
 
@@ -175,8 +734,9 @@ type SharesOfParams struct {
 }
 
 type SharesOfRow struct {
-	Share    Share
-	Filename string
+	Share        Share
+	Filename     string
+	OpenComments int64
 }
 
 // The newest first.
@@ -200,7 +760,9 @@ func (q *Queries) SharesOf(ctx context.Context, arg SharesOfParams) ([]SharesOfR
 			&i.Share.Views,
 			&i.Share.ViewedAt,
 			&i.Share.RowSum,
+			&i.Share.Comments,
 			&i.Filename,
+			&i.OpenComments,
 		); err != nil {
 			return nil, err
 		}

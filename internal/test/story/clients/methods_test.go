@@ -48,6 +48,9 @@ func methodCalls() []methodCall {
 		{"share", on("J-1"), map[string]any{"download": true, "expires_at": "2027-01-02T03:04:05Z", "proof": false}, "POST " + job + `/share {"download":true,"expires_at":"2027-01-02T03:04:05Z","proof":false} keyed`},
 		{"share", on("J-1"), none, "POST " + job + `/share {} keyed`},
 		{"job_share", on("J-1"), none, "GET " + job + "/share"},
+		{"share", on("J-1"), map[string]any{"comments": true}, "POST " + job + `/share {"comments":true} keyed`},
+		{"allow_comments", on("J-1", true), none, "PUT " + job + `/share/comments {"allowed":true}`},
+		{"comments", on("J-1"), none, "GET " + job + "/comments"},
 		{"unshare", on("J-1"), none, "DELETE " + job + "/share"},
 		{"shares", nil, none, "GET /v1/workspace/shares"},
 		{"upload", on("U/1"), none, "GET /v1/uploads/U%2F1"},
@@ -243,6 +246,10 @@ func TestEveryMethodAsksTheSameOfTheServiceInEverySDK(t *testing.T) {
 			fmt.Fprint(w, `{"ok":true,"download":{}}`)
 			return
 		}
+		if strings.HasSuffix(path, "/J-1/comments") { // a share has a member of this name, too
+			fmt.Fprint(w, `{"ok":true,"comments":[]}`)
+			return
+		}
 		fmt.Fprint(w, `{"ok":true,"frames":[],"keys":[],"shares":[],"top_ups":[],"invoices":[],"endpoints":[],"deliveries":[],"delivery":{}}`)
 	}))
 	defer service.Close()
@@ -306,6 +313,9 @@ func TestSharesAndWebhookEndpointsAreKeptByEverySDK(t *testing.T) {
 		}
 		if found := ok("job_share", nil, job.JobID); fmt.Sprint(member(found, "download")) != "true" || length(ok("shares", nil)) != 1 {
 			t.Errorf("the share is %v", found)
+		}
+		if found := ok("allow_comments", nil, job.JobID, true); fmt.Sprint(member(found, "comments")) != "true" || length(ok("comments", nil, job.JobID)) != 0 {
+			t.Errorf("the share with comments is %v", found)
 		}
 		ok("unshare", nil, job.JobID)
 		if n := length(ok("shares", nil)); n != 0 {

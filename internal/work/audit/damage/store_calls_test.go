@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"mime/multipart"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -78,10 +79,10 @@ func (c caller) start(scene []byte, r client.StartRequest, first, last, step int
 	return job.JobID
 }
 
-// share makes a link of a job, which somebody opens.
+// share makes a link of a job, which somebody opens and comments on.
 func (c caller) share(jobID string) {
 	c.Helper()
-	link := c.call(http.MethodPost, links.RendersPath+"/"+jobID+"/share", nil, "application/json", []byte(`{}`))
+	link := c.call(http.MethodPost, links.RendersPath+"/"+jobID+"/share", nil, "application/json", []byte(`{"comments":true}`))
 	page, _ := link["share_url"].(string)
 	_, path, _ := strings.Cut(page, "/s/")
 	res, err := http.Get(c.url + "/s/" + path)
@@ -91,6 +92,14 @@ func (c caller) share(jobID string) {
 	_ = res.Body.Close()
 	if res.StatusCode != http.StatusOK {
 		c.Fatalf("%s: %s", page, res.Status)
+	}
+	res, err = http.PostForm(c.url+"/s/"+path+"/comments", url.Values{"frame": {"1"}, "comment": {"The hand clips."}, "name": {"Ada"}})
+	if err != nil {
+		c.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		c.Fatalf("a comment: %s", res.Status)
 	}
 }
 

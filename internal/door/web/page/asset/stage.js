@@ -178,6 +178,8 @@ class Viewer {
     this.box.querySelector("h1, [data-name]").textContent = name;
     this.picture.alt = name;
     if (this.scrubber) this.scrubber.value = this.at;
+    const field = this.box.querySelector("[data-frame-field]");
+    if (field) field.value = this.all[this.at];
     const [mine, others] = this.stage.querySelectorAll("[data-number]");
     if (mine) mine.textContent = this.all[this.at];
     if (others && this.box.dataset.other) others.textContent = this.all[this.at];
@@ -189,7 +191,8 @@ class Viewer {
   // about it. The address of the page follows, without a new entry in the history.
   async settled(i) {
     history.replaceState(null, "", this.address(i) + location.search);
-    if ("small" in this.box.dataset) return; // a shared page has the small pictures only
+    const small = "small" in this.box.dataset; // a shared page has the small pictures only
+    if (small && !this.box.querySelector("[data-part]")) return;
     let page;
     try {
       const answer = await fetch(this.address(i) + location.search, { credentials: "same-origin" });
@@ -201,6 +204,7 @@ class Viewer {
       const next = page.querySelector(`[data-part=${part.dataset.part}]`);
       if (next) part.replaceWith(next);
     }
+    if (small) return;
     if (typeof offerCopies === "function") offerCopies();
     const file = page.querySelector("#picture");
     this.opposite(page.querySelector(".stage figure + figure"));
