@@ -106,6 +106,14 @@ func (c cell) Exposes() bool {
 // Whole reports whether Picture has all pixels of the frame.
 func (c cell) Whole() bool { return shown(c.View.File) || c.Exposes() }
 
+// Unshown says why the page has no picture of the frame; "" where it has one.
+func (c cell) Unshown() string {
+	if shown(c.View.File) || pixels.Thumbnails(c.View.File) {
+		return ""
+	}
+	return fmt.Sprintf("Browsers cannot show %s files. Download this one to look at it.", strings.TrimPrefix(path.Ext(c.View.File), "."))
+}
+
 // frame builds the page of one frame. Errors: render_not_found, frame_not_found.
 func (s *Site) frame(r *http.Request, who identity.Principal) (page.Page, error) {
 	ctx, jobID := r.Context(), r.PathValue("job_id")
@@ -133,8 +141,10 @@ func (s *Site) frame(r *http.Request, who identity.Principal) (page.Page, error)
 		return &cell{JobID: jobID, Frame: views[i].Frame, View: &views[i], look: wanted}
 	}
 	v := frameView{jobRow: rowOf(who, o), cell: *cellAt(at), Previous: cellAt(at - 1), Next: cellAt(at + 1), First: views[0].Frame, Last: views[len(views)-1].Frame}
-	if err := s.compare(r, who, &v, views); err != nil {
-		return page.Page{}, err
+	if v.Unshown() == "" {
+		if err := s.compare(r, who, &v, views); err != nil {
+			return page.Page{}, err
+		}
 	}
 	if err := s.layers(r, who, &v); err != nil {
 		return page.Page{}, err

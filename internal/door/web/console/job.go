@@ -16,6 +16,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/render/framelist"
+	"svc.example/internal/render/pixels"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
@@ -76,8 +77,14 @@ type cell struct {
 // Path is the frame's page.
 func (c cell) Path() string { return fmt.Sprintf("%s%s/frames/%d", jobsPath, c.JobID, c.Frame) }
 
-// Small is the address of its small picture. It changes when the frame is rendered again.
-func (c cell) Small() string { return c.Path() + "/small?v=" + c.View.SHA256[:8] }
+// Small is the address of its small picture, which changes when the frame is rendered again; "" for
+// formats that have none.
+func (c cell) Small() string {
+	if !pixels.Thumbnails(c.View.File) {
+		return ""
+	}
+	return c.Path() + "/small?v=" + c.View.SHA256[:8]
+}
 
 // Percent is the job's progress, for a bar.
 func (j jobRow) Percent() string { return strconv.FormatFloat(j.ProgressPercent, 'f', 1, 64) }

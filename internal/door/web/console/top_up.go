@@ -29,7 +29,7 @@ func (t topUpRow) Words() string {
 	case payment.Created:
 		return "Being prepared"
 	case payment.Open:
-		return "Waiting for payment, or for the bank"
+		return "Waiting for payment or for your bank"
 	case payment.Paid:
 		if t.RefundedCents > 0 {
 			return "Paid; a part was refunded"

@@ -77,17 +77,29 @@ func anOpenEXRFrameIsShown(t *testing.T, database string) {
 	}
 }
 
+// Blender's numbers of formats.
+const (
+	png     = 17
+	openEXR = 23
+	dpx     = 27
+)
+
 // exrScene is the demo scene with OpenEXR as its format.
 func exrScene(t *testing.T) []byte {
 	t.Helper()
-	const png, openEXR = 17, 23 // Blender's numbers of formats
+	return sceneOf(t, openEXR)
+}
+
+// sceneOf is the demo scene with another format, by Blender's number.
+func sceneOf(t *testing.T, number byte) []byte {
+	t.Helper()
 	scene := apptest.PlainScene(t)
 	name := bytes.Index(scene, []byte("SCDemo\x00"))
 	format := bytes.Index(scene[max(0, name):], []byte{png, 2, 24, 0, 90, 15}) // with depth, planes, flag, quality and compression
 	if name < 0 || format < 0 {
 		t.Fatal("the scene's format is not where it was")
 	}
-	scene[name+format] = openEXR
+	scene[name+format] = number
 	return scene
 }
 

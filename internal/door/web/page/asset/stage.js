@@ -21,10 +21,18 @@ class Viewer {
     this.kept = new Map(); // small pictures by place
     this.scale = 0; // 0 fits the stage; 1 is one picture pixel for each of the screen
     this.controls();
+    for (const end of ["load", "error"]) this.picture.addEventListener(end, () => this.lost());
+    this.lost();
     this.fetchAround(this.at);
     const strip = box.querySelector("[data-strip]");
     if (strip && this.all.length > 1) this.strip = new Filmstrip(strip, this);
     new ResizeObserver(() => this.align()).observe(this.stage);
+  }
+
+  // lost says so where the picture cannot be shown, such as one that is too large.
+  lost() {
+    const line = this.box.querySelector("[data-part=lost] p");
+    if (line) line.hidden = !this.picture.complete || this.picture.naturalWidth > 0;
   }
 
   // others are the pictures that the current one is compared with.
@@ -204,6 +212,7 @@ class Viewer {
       const next = page.querySelector(`[data-part=${part.dataset.part}]`);
       if (next) part.replaceWith(next);
     }
+    this.lost();
     if (small) return;
     if (typeof offerCopies === "function") offerCopies();
     const file = page.querySelector("#picture");

@@ -1,0 +1,83 @@
+package browser_test
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"svc.example/client"
+	"svc.example/internal/app"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/render/pixels"
+	"svc.example/internal/test/story"
+	"svc.example/internal/work/worker"
+)
+
+// A frame in a format that no browser shows has a sentence and a link to its file instead of a
+// picture.
+func TestAFrameThatNoBrowserShowsLeadsToItsFile(t *testing.T) {
+	story.Each(t, func(t *testing.T, config app.Config) {
+		svc := story.Start(t, config)
+		svc.Worker(&dpxRenderer{})
+		p := svc.Console(svc.Caller(story.Credit))
+		begun, err := p.Take(p.QuoteOf(sceneOf(t, dpx), 2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		job := p.Await(begun.JobID, client.StatusCompleted)
+		p.Open("/console/jobs/" + job.JobID)
+		p.Until("a place without a picture for each frame", `document.querySelectorAll("#frames .grid a .blank").length === 2`)
+		p.Run(`document.querySelector("#frames .grid a").click()`)
+		p.Says("Browsers cannot show dpx files.")
+		p.Until("a link to the file", `document.querySelector(".notice a[download]").getAttribute("href").endsWith("/frames/1/file?save")`)
+		p.Run(`document.querySelector("[rel=next]").click()`)
+		p.Until("the next frame", `document.querySelector("h1").textContent === "Frame 2"`)
+		for _, said := range p.Said {
+			t.Errorf("the browser says %q", said)
+		}
+	})
+}
+
+// dpxRenderer paints frames as DPX.
+type dpxRenderer struct{ story.Painter }
+
+func (p *dpxRenderer) Start(ctx context.Context, options blender.Options) (worker.Session, error) {
+	s, err := p.Painter.Start(ctx, options)
+	return dpxSession{s}, err
+}
+
+type dpxSession struct{ worker.Session }
+
+func (d dpxSession) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
+	return asDPX(d.Session.Render(ctx, frame, progress))
+}
+
+func (d dpxSession) RenderFresh(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
+	return asDPX(d.Session.RenderFresh(ctx, frame, progress))
+}
+
+// asDPX writes a frame as a grey one of 8 bits, of which each value is its number.
+func asDPX(f blender.Frame, err error) (blender.Frame, error) {
+	if err != nil {
+		return f, err
+	}
+	const start = 2048
+	file := make([]byte, start+(3*f.Width+3)/4*4*f.Height)
+	be := binary.BigEndian
+	copy(file, "SDPX")
+	be.PutUint32(file[4:], start)
+	be.PutUint16(file[770:], 1) // picture
+	be.PutUint32(file[772:], uint32(f.Width))
+	be.PutUint32(file[776:], uint32(f.Height))
+	file[800], file[803] = 50, 8 // colours of 8 bits
+	for i := range file[start:] {
+		file[start+i] = byte(f.Number)
+	}
+	f.Path = strings.TrimSuffix(f.Path, ".png") + ".dpx"
+	f.Format = "DPX"
+	f.PixelSHA256, f.Defects = fmt.Sprintf("%064x", f.Number), &pixels.Defects{}
+	return f, os.WriteFile(f.Path, file, 0o600)
+}
