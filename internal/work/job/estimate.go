@@ -234,7 +234,11 @@ func (s surroundings) estimate(view query.JobViewsRow, now time.Time, o *Object)
 	if basis == JobFrames && len(own) < fewFrames {
 		typical = typicalShare(own)
 	}
-	if rest := s.rests[o.JobID]; rest != nil {
+	least := restOfFrame(view, begun) * each.Mean.Seconds() // however many workers share the rest, a single one renders the last frame
+	if rest, cut := restOfCut(view); cut && each.Mean > 0 {
+		eta, least, ok = rest*each.Mean.Seconds(), 0, true
+		span = dispatch.ETARange{LowSeconds: rest * each.Low.Seconds(), HighSeconds: rest * each.High.Seconds()}
+	} else if rest := s.rests[o.JobID]; rest != nil {
 		each.Mean = time.Duration(typical * float64(each.Mean))
 		eta, span, ok = s.forecast.FinishRemaining(o.JobID, o.WorkspaceID, asksOf(view), rest, each)
 	} else if basis == FreePreview || basis == SimilarScenes {
@@ -250,11 +254,18 @@ func (s surroundings) estimate(view query.JobViewsRow, now time.Time, o *Object)
 	if !ok {
 		return
 	}
-	// However many workers share the rest, a single one renders the last frame.
-	least := max(leastETA, restOfFrame(view, begun)*each.Mean.Seconds())
-	eta = roundToTenth(max(eta, least))
+	eta = roundToTenth(max(eta, least, leastETA))
 	o.ETASeconds, o.ETABasis = &eta, &basis
 	o.ETARange = &dispatch.ETARange{LowSeconds: min(eta, max(leastETA, roundToTenth(span.LowSeconds))), HighSeconds: max(eta, roundToTenth(span.HighSeconds))}
+}
+
+// restOfCut is, in frames, what each of the workers that render the strips of a job's last frame
+// has still to render. cut is false where other frames are left, or the last one is whole.
+func restOfCut(view query.JobViewsRow) (rest float64, cut bool) {
+	if !view.Cut || view.Held != 1 || view.Job.FrameCount-view.Job.FramesCompleted != 1 {
+		return 0, false
+	}
+	return float64(view.Uncut) / 1000 / float64(max(1, view.Cutters)), true
 }
 
 // restOfFrame is the part of a frame that is to be rendered at least until all are in.

@@ -82,7 +82,9 @@ UPDATE job SET artifact_removed_at = @now, seq = seq + 1 WHERE job_id = @job_id 
 -- that held one for too long hold any. needs: what a worker's Blender must be built with
 -- for it. kind: the kind of workers that it stays with. pools: those that it requires. paused: by whom it is. priority: 0
 -- while it has no queue position. expires_at: when its artifact is due to be removed. served_us: its place in its workspace's queue. plays: whether its frames depend
--- on earlier ones; the members after it say how long that took. person_email and key_name: who began it.
+-- on earlier ones; the members after it say how long that took. cut: whether one of its frames is
+-- in strips; cutters: how many of these workers render now; uncut: what of them is to be rendered
+-- yet, in thousandths of a frame. person_email and key_name: who began it.
 SELECT sqlc.embed(job),
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
     OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
@@ -103,6 +105,11 @@ SELECT sqlc.embed(job),
   CAST(coalesce(mine.paused, '') AS text) AS paused, CAST(coalesce(mine.priority, 0) AS bigint) AS priority,
   CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
   CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us,
+  CAST(CASE WHEN job.status = 'rendering' THEN EXISTS (SELECT 1 FROM strip s WHERE s.job_id = job.job_id AND s.is_open = 1) ELSE false END AS boolean) AS cut,
+  CAST(CASE WHEN job.status = 'rendering' THEN (SELECT count(*) FROM lease c WHERE c.queue = 'strip' AND c.subject = job.job_id AND c.state = 'held') ELSE 0 END AS bigint) AS cutters,
+  CAST(CASE WHEN job.status = 'rendering' THEN (SELECT coalesce(sum((1000 - coalesce((
+    SELECT x.progress FROM lease x WHERE x.queue = 'strip' AND x.subject = s.job_id AND x.item = s.frame * 16 + s.part AND x.state = 'held'), 0)) / s.parts), 0)
+    FROM strip s WHERE s.job_id = job.job_id AND s.is_open = 1 AND s.delivered_at = 0) ELSE 0 END AS bigint) AS uncut,
   CAST(coalesce((SELECT p.email FROM person p WHERE p.person_id = job.started_by), '') AS text) AS person_email,
   CAST(coalesce((SELECT a.name FROM account_key a WHERE a.key_id = job.key_id), (SELECT g.name FROM agent_key g WHERE g.key_id = job.key_id), '') AS text) AS key_name
 FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
