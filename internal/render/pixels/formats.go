@@ -63,7 +63,7 @@ func Formats() []Format {
 			return len(head) >= 12 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP"
 		}, readWebP},
 		{"iris", []string{"IRIS"}, "", []string{".rgb"}, pixelwise + " Every row is unpacked, and every byte of the file belongs to the picture.", starts("\x01\xda\x00\x01", "\x01\xda\x01\x01"), readIRIS},
-		{"targa", []string{"TARGA", "TARGA_RAW"}, "", []string{".tga"}, "Header; the runs are unpacked and counted.", isTarga, readTarga},
+		{"targa", []string{"TARGA", "TARGA_RAW"}, "", []string{".tga"}, "Header; the runs are unpacked and counted; nothing follows but the areas of version 2.", isTarga, readTarga},
 	}
 }
 
@@ -250,24 +250,30 @@ func readDPX(in *bufio.Reader, l *Limits) (Picture, error) {
 	}
 	width, height := int(int32(order.Uint32(h[772:]))), int(int32(order.Uint32(h[776:])))
 	values, ok := map[byte]int64{6: 1, 50: 3, 51: 4}[h[800]] // grey, colours, with alpha
-	row, known := dpxRow(h[803], order.Uint16(h[804:]), int64(width)*values)
-	if !ok || !known || order.Uint16(h[770:]) != 1 || order.Uint16(h[806:]) != 0 {
+	offset, size := int64(order.Uint32(h[4:])), int64(order.Uint32(h[16:]))
+	rows := dpxRows(h[803], order.Uint16(h[804:]), int64(width)*values)
+	at := slices.IndexFunc(rows, func(row int64) bool { return offset+row*int64(height) == size })
+	if !ok || at < 0 || order.Uint16(h[770:]) != 1 || order.Uint16(h[806:]) != 0 {
 		return Picture{}, errors.New("the dpx picture is of a kind that Blender does not write")
 	}
-	return readLines(in, l, "dpx", width, height, int64(order.Uint32(h[4:])), row)
+	return readLines(in, l, "dpx", width, height, offset, rows[at])
 }
 
-// dpxRow is how many bytes a row of so many values has.
-func dpxRow(bits byte, packing uint16, values int64) (bytes int64, ok bool) {
+// dpxRows are how many bytes a row of so many values can have: Blender's own writer fills the
+// words of 8 bits and spreads 12 bits, OpenImageIO, which newer versions use, does neither. The
+// size that the header states says which one it was.
+func dpxRows(bits byte, packing uint16, values int64) []int64 {
 	switch {
 	case bits == 8:
-		return (values + 3) / 4 * 4, true
+		return []int64{(values + 3) / 4 * 4, values}
 	case bits == 10 && packing == 1:
-		return (values + 2) / 3 * 4, true
+		return []int64{(values + 2) / 3 * 4}
+	case bits == 12 && packing == 0:
+		return []int64{(12*values + 31) / 32 * 4}
 	case (bits == 12 && packing == 1) || bits == 16:
-		return values * 2, true
+		return []int64{values * 2}
 	}
-	return 0, false
+	return nil
 }
 
 func readCineon(in *bufio.Reader, l *Limits) (Picture, error) {
@@ -314,9 +320,10 @@ func readTarga(in *bufio.Reader, l *Limits) (Picture, error) {
 	if err := l.claims("targa", width, height); err != nil {
 		return Picture{}, err
 	}
-	err = rest(in, 18+remark)
-	left := int64(width) * int64(height)
+	left, end := int64(width)*int64(height), 18+remark
+	err = rest(in, end)
 	if !inRuns && err == nil {
+		end += left * int64(pixel)
 		err, left = rest(in, left*int64(pixel)), 0
 	}
 	for left > 0 && err == nil {
@@ -332,20 +339,28 @@ func readTarga(in *bufio.Reader, l *Limits) (Picture, error) {
 			return Picture{}, errors.New("decode the targa picture: it has more pixels than its size")
 		}
 		_, err = in.Discard(bytes)
+		end += 1 + int64(bytes)
 	}
 	if err != nil {
 		return Picture{}, fmt.Errorf("decode the targa picture: %w", noEOF(err))
 	}
-	return structured(width, height), targaFooter(in)
+	return structured(width, height), targaFooter(in, end)
 }
 
-// targaFooter reads the mark that newer files end with.
-func targaFooter(in *bufio.Reader) error {
-	if foot, _ := in.Peek(27); len(foot) == 26 && string(foot[8:]) == "TRUEVISION-XFILE.\x00" {
-		_, err := in.Discard(26)
-		return err
+// targaFooter reads what newer files have after the picture, which ends at end: a mark, and
+// before it the area of extensions that OpenImageIO writes, to which the mark points.
+func targaFooter(in *bufio.Reader, end int64) error {
+	const extensions, mark = 495, 26
+	foot, _ := in.Peek(extensions + mark + 1)
+	area := len(foot) - mark
+	switch {
+	case area != 0 && area != extensions, string(foot[area+8:]) != "TRUEVISION-XFILE.\x00":
+		return nil // the caller refuses what follows
+	case area == extensions && (binary.LittleEndian.Uint16(foot) != extensions || int64(binary.LittleEndian.Uint32(foot[area:])) != end):
+		return nil
 	}
-	return nil
+	_, err := in.Discard(len(foot))
+	return err
 }
 
 func readHDR(in *bufio.Reader, l *Limits) (Picture, error) {

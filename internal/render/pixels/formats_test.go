@@ -20,8 +20,9 @@ import (
 	"svc.example/internal/test/pixelstest"
 )
 
-// blenders are the pictures that Blender 3.4.1 wrote (scripts/scenes/pictures.py), by the
-// names of their files, and the hashes of the float form that it read back.
+// blenders are the pictures that Blender wrote (scripts/scenes/pictures.py), by the names of
+// their files, and the hashes of the float form that it read back. Those of oiio are of Blender
+// 4.3.2, which writes their formats by OpenImageIO; all others of 3.4.1.
 func blenders(t *testing.T) (files map[string][]byte, hashes map[string]string) {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/blender/*.*")
@@ -221,6 +222,22 @@ func TestOpenEXROfRandomBytesIsRefused(t *testing.T) {
 			}
 			if p, err := pixels.Read(bytes.NewReader(file)); err == nil {
 				t.Errorf("%d random bytes in compression %d are %+v", size, compression, p)
+			}
+		}
+	}
+}
+
+// What OpenImageIO writes after a Targa picture is taken only where the mark at the end points to it.
+func TestOnlyTheAreaThatItsMarkPointsToFollowsATargaPicture(t *testing.T) {
+	t.Parallel()
+	files, _ := blenders(t)
+	const extensions, mark = 495, 26
+	for _, name := range []string{"targa_rgb_oiio.tga", "targa_raw_rgba_oiio.tga"} {
+		for _, at := range []int{mark, mark - 1, extensions + mark, extensions + mark - 1} { // its place and its length
+			file := slices.Clone(files[name])
+			file[len(file)-at]++
+			if p, err := pixels.Read(bytes.NewReader(file)); err == nil {
+				t.Errorf("%s with another byte, %d before the end, is %+v", name, at, p)
 			}
 		}
 	}
