@@ -106,7 +106,7 @@ func (c *workerShow) Run(k *kong.Context) error {
 		terminal.Printf(k.Stdout, "tags %s%s", strings.Join(w.Tags, ", "), map[bool]string{true: ", reserved"}[w.Reserved])
 	}
 	if len(w.Lacks) > 0 {
-		terminal.Printf(k.Stdout, "its Blender is built without %s", buildoption.List(w.Lacks))
+		terminal.Printf(k.Stdout, "it lacks %s", buildoption.List(w.Lacks))
 	}
 	return printFrames(k.Stdout, shown.Frames, shown.Failures)
 }
