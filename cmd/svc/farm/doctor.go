@@ -25,7 +25,7 @@ type doctor struct {
 	Server string `env:"SVC_SERVER" help:"Address of the service. Default: none is called."`
 	Key    string `env:"SVC_KEY,SVC_NODE_KEY" help:"Node key to check with the service."`
 	Work   string `env:"SVC_WORK" type:"path" default:"./worker" help:"Folder of the worker."`
-	Equal  string `env:"SVC_EQUAL" type:"path" placeholder:"FILE" help:"Render two rows of the built-in scene and compare them, to the bit, with those of other machines in FILE. Each machine adds its own. Copy FILE from one to the next, or share it."`
+	Equal  string `env:"SVC_EQUAL" placeholder:"FILE" help:"Render two rows of the built-in scene and compare them, to the bit, with those of other machines with the same Blender and device. 'service' asks the service (--server, --key) for them; workers that begin in the same work folder send theirs. A FILE keeps them without a service: each machine adds its own, and you copy FILE from one to the next."`
 	JSON   bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object instead of lines."`
 }
 
@@ -48,6 +48,9 @@ var errUnfit = errors.New("a worker would not work here: fix the checks marked F
 func (c *doctor) Run(app *kong.Context) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	if c.Equal != "" && c.Equal != selfcheck.Service {
+		c.Equal = kong.ExpandPath(c.Equal)
+	}
 	e := selfcheck.Examination{
 		Device: blender.Device(c.Device), Denoise: blender.Denoise(c.Denoise), AllowBlenderVersion: c.AllowBlenderVersion,
 		WorkDir: c.Work, Server: c.Server, Equal: c.Equal, Now: time.Now,

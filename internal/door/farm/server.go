@@ -131,6 +131,7 @@ func (s *Server) Routes(mux *http.ServeMux) {
 	mux.Handle("POST "+farmapi.PathFail, s.route(s.fail))
 	mux.Handle("POST "+farmapi.PathRelease, s.route(s.release))
 	mux.Handle("GET "+farmapi.PathDemand, s.route(s.demand))
+	mux.Handle("POST "+farmapi.PathReference, s.route(s.reference))
 	mux.Handle("POST "+farmapi.PathBenchmark, s.route(s.benchmark))
 	mux.Handle("POST "+farmapi.PathChallenge, s.route(s.challenge))
 	mux.Handle("GET "+farmapi.PathStrips+"{job_id}/{sha256}", s.route(s.strip))
@@ -177,11 +178,16 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 	if err != nil {
 		return nil, fault.Field("body.tags", "%s", err)
 	}
-	worker, err := s.Workers.Register(r.Context(), dispatch.Worker{
+	of := dispatch.Worker{
 		KeyID: node.KeyID, Name: clip(req.Name), Renderer: renderer, BlenderVersion: clip(req.BlenderVersion), BuildHash: clip(req.BlenderBuildHash),
 		Device: req.Device, DeviceName: clip(req.DeviceName), Denoise: clip(req.Denoise), Sandbox: clip(req.Sandbox),
-		Colors: req.Colors, Lacks: lacksOf(req), Strips: req.Strips, Tags: has, Reserved: req.Reserved,
-	})
+		Colors: req.Colors, Lacks: lacksOf(req), Strips: req.Strips, Tags: has, Reserved: req.Reserved, Rows: rowsOf(req),
+	}
+	worker, err := s.Workers.Register(r.Context(), of)
+	if err == nil {
+		of.WorkerID = worker
+		err = s.warnOfRows(r.Context(), of)
+	}
 	if err != nil {
 		return nil, err
 	}

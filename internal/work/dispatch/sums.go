@@ -10,7 +10,7 @@ import (
 // was last seen, which every report changes, when it left, and its kind and pools, which follow
 // from others.
 var (
-	workerRows  = rowsum.Table[query.Worker]{Name: "worker", Key: 1, Except: []string{"SeenAt", "LeftAt", "Kind", "Pools"}, Later: []string{"Unable", "Strips", "Tags", "Reserved"}}
+	workerRows  = rowsum.Table[query.Worker]{Name: "worker", Key: 1, Except: []string{"SeenAt", "LeftAt", "Kind", "Pools"}, Later: []string{"Unable", "Strips", "Tags", "Reserved", "RowsSha256"}}
 	failureRows = rowsum.Table[query.FailedAttempt]{Name: "failed_attempt", Key: 2}
 	trustRows   = rowsum.Table[query.KeyStanding]{Name: "key_standing", Key: 1}
 )

@@ -41,6 +41,7 @@ type Worker struct {
 	Strips         bool            // it renders strips of frames, and finishes frames of strips
 	Tags           workertags.Set  // that workspaces may require
 	Reserved       bool            // it takes nothing of workspaces that require no tag
+	Rows           string          // the hash of its reference rows; "" where it has rendered none
 }
 
 // mostRegistrations bounds the rows that one node key adds within an hour.
@@ -85,7 +86,7 @@ func AddWorker(ctx context.Context, tx *db.Tx, worker Worker) error {
 	row, err := tx.WorkerCreate(ctx, query.WorkerCreateParams{
 		WorkerID: worker.WorkerID, KeyID: worker.KeyID, Name: worker.Name, Renderer: worker.Renderer, BlenderVersion: worker.BlenderVersion, BuildHash: worker.BuildHash,
 		Device: worker.Device, DeviceName: worker.DeviceName, Denoise: worker.Denoise, Kind: kindOf(worker.BlenderVersion, worker.Denoise), Sandbox: worker.Sandbox, Colors: worker.Colors.Text(), Lacks: int64(worker.Lacks), Strips: number(worker.Strips), RegisteredAt: tx.Now, SeenAt: tx.Now,
-		SuspendedUntil: key.PausedUntil, Tags: worker.Tags.Text(), Reserved: number(worker.Reserved), Pools: pools,
+		SuspendedUntil: key.PausedUntil, Tags: worker.Tags.Text(), Reserved: number(worker.Reserved), Pools: pools, RowsSha256: worker.Rows,
 	})
 	if err != nil {
 		return fmt.Errorf("store worker: %w", err)

@@ -116,6 +116,11 @@ func (c *Client) Demand(ctx context.Context) (reply DemandReply, err error) {
 	return reply, c.exchange(req, &reply)
 }
 
+// Reference asks for the reference rows of a kind of machine.
+func (c *Client) Reference(ctx context.Context, req ReferenceRequest) (ReferenceReply, error) {
+	return call[ReferenceReply](ctx, c, PathReference, req, callTimeout)
+}
+
 // Benchmark submits a signed benchmark receipt. Error code: benchmark_refused; a
 // receipt that is well-formed but not believed is a reply, not an error.
 func (c *Client) Benchmark(ctx context.Context, req BenchmarkRequest) (BenchmarkReply, error) {

@@ -37,6 +37,7 @@ const (
 	PathFail      = "/farm/v1/fail"
 	PathRelease   = "/farm/v1/release"
 	PathDemand    = "/farm/v1/demand"
+	PathReference = "/farm/v1/reference-rows"
 	PathBenchmark = "/farm/v1/benchmarks"
 	PathChallenge = "/farm/v1/benchmark/challenges"
 	// PathInput is followed by the job id and answers with the job's Project, or by
@@ -82,6 +83,23 @@ type RegisterRequest struct {
 	Tags []string `json:"tags,omitempty"`
 	// Reserved says that it takes nothing of workspaces that require no tag.
 	Reserved bool `json:"reserved,omitempty"`
+	// Rows is the hash of its reference rows, where its machine has rendered them.
+	Rows string `json:"rows,omitempty"`
+}
+
+// ReferenceRequest asks for the reference rows of a kind of machine: of a Blender build on a device.
+type ReferenceRequest struct {
+	BlenderVersion   string `json:"blender_version"`
+	BlenderBuildHash string `json:"blender_build_hash"`
+	Device           string `json:"device"` // "GPU" or "CPU"
+	DeviceName       string `json:"device_name"`
+}
+
+// ReferenceReply has the reference rows of a kind of machine.
+type ReferenceReply struct {
+	OK       bool   `json:"ok"`
+	Rows     string `json:"rows"`     // their hash; "" where there is none, or machines do not agree
+	Machines int    `json:"machines"` // how many delivered rows
 }
 
 // RegisterReply names the worker and the times that the server expects of it.

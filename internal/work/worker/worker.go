@@ -198,6 +198,9 @@ func (l *slot) join(ctx context.Context) error {
 	}
 	_, l.self.Strips = first.(Stripper)
 	l.self.Outputs, l.self.Views = true, true
+	if l.self.Strips {
+		l.self.Rows = MachineRowsIn(l.cfg.WorkDir).of(l.self)
+	}
 	for try := 1; ; try++ {
 		err := l.register(ctx, "")
 		if err == nil || refused(err) || unauthorized(err) {

@@ -1,10 +1,17 @@
 -- name: WorkerCreate :one
-INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, kind, sandbox, colors, lacks, strips, registered_at, seen_at, suspended_until, tags, reserved, pools)
-VALUES (@worker_id, @key_id, @name, @renderer, @blender_version, @build_hash, @device, @device_name, @denoise, @kind, @sandbox, @colors, @lacks, @strips, @registered_at, @seen_at, @suspended_until, @tags, @reserved, @pools)
+INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, kind, sandbox, colors, lacks, strips, registered_at, seen_at, suspended_until, tags, reserved, pools, rows_sha256)
+VALUES (@worker_id, @key_id, @name, @renderer, @blender_version, @build_hash, @device, @device_name, @denoise, @kind, @sandbox, @colors, @lacks, @strips, @registered_at, @seen_at, @suspended_until, @tags, @reserved, @pools, @rows_sha256)
 RETURNING *;
 
 -- name: WorkerGet :one
 SELECT * FROM worker WHERE worker_id = @worker_id;
+
+-- name: WorkersReference :many
+-- The reference rows of workers of a kind of machine, the newest first.
+SELECT w.key_id, w.name, w.rows_sha256 FROM worker w JOIN node_key k ON k.key_id = w.key_id AND k.revoked_at = 0
+WHERE w.rows_sha256 <> '' AND w.device = @device AND w.device_name = @device_name AND w.renderer = @renderer
+  AND w.blender_version = @blender_version AND w.build_hash = @build_hash
+ORDER BY w.registered_at DESC, w.worker_id DESC LIMIT CAST(@max AS bigint);
 
 -- name: WorkerSeen :exec
 UPDATE worker SET seen_at = @now WHERE worker_id = @worker_id AND seen_at < CAST(@before AS bigint) AND left_at = 0;

@@ -2120,9 +2120,9 @@ func (q *Queries) TurnsWaitingMost(ctx context.Context, max int64) ([]TurnsWaiti
 }
 
 const workerCreate = `-- name: WorkerCreate :one
-INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, kind, sandbox, colors, lacks, strips, registered_at, seen_at, suspended_until, tags, reserved, pools)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
-RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips, tags, reserved, pools
+INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, kind, sandbox, colors, lacks, strips, registered_at, seen_at, suspended_until, tags, reserved, pools, rows_sha256)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips, tags, reserved, pools, rows_sha256
 `
 
 type WorkerCreateParams struct {
@@ -2146,6 +2146,7 @@ type WorkerCreateParams struct {
 	Tags           string
 	Reserved       int64
 	Pools          int64
+	RowsSha256     string
 }
 
 func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) (Worker, error) {
@@ -2170,6 +2171,7 @@ func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) (Wor
 		arg.Tags,
 		arg.Reserved,
 		arg.Pools,
+		arg.RowsSha256,
 	)
 	var i Worker
 	err := row.Scan(
@@ -2198,6 +2200,7 @@ func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) (Wor
 		&i.Tags,
 		&i.Reserved,
 		&i.Pools,
+		&i.RowsSha256,
 	)
 	return i, err
 }
@@ -2223,7 +2226,7 @@ func (q *Queries) WorkerDelete(ctx context.Context, arg WorkerDeleteParams) (int
 }
 
 const workerGet = `-- name: WorkerGet :one
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips, tags, reserved, pools FROM worker WHERE worker_id = $1
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips, tags, reserved, pools, rows_sha256 FROM worker WHERE worker_id = $1
 `
 
 func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error) {
@@ -2255,12 +2258,13 @@ func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error
 		&i.Tags,
 		&i.Reserved,
 		&i.Pools,
+		&i.RowsSha256,
 	)
 	return i, err
 }
 
 const workerLock = `-- name: WorkerLock :one
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips, tags, reserved, pools FROM worker WHERE worker_id = $1 FOR UPDATE
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips, tags, reserved, pools, rows_sha256 FROM worker WHERE worker_id = $1 FOR UPDATE
 `
 
 func (q *Queries) WorkerLock(ctx context.Context, workerID string) (Worker, error) {
@@ -2292,6 +2296,7 @@ func (q *Queries) WorkerLock(ctx context.Context, workerID string) (Worker, erro
 		&i.Tags,
 		&i.Reserved,
 		&i.Pools,
+		&i.RowsSha256,
 	)
 	return i, err
 }
@@ -2367,7 +2372,7 @@ func (q *Queries) WorkerSeen(ctx context.Context, arg WorkerSeenParams) error {
 }
 
 const workerSetUnable = `-- name: WorkerSetUnable :one
-UPDATE worker SET unable = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips, tags, reserved, pools
+UPDATE worker SET unable = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips, tags, reserved, pools, rows_sha256
 `
 
 type WorkerSetUnableParams struct {
@@ -2412,12 +2417,13 @@ func (q *Queries) WorkerSetUnable(ctx context.Context, arg WorkerSetUnableParams
 		&i.Tags,
 		&i.Reserved,
 		&i.Pools,
+		&i.RowsSha256,
 	)
 	return i, err
 }
 
 const workerSuspend = `-- name: WorkerSuspend :one
-UPDATE worker SET faults = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips, tags, reserved, pools
+UPDATE worker SET faults = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips, tags, reserved, pools, rows_sha256
 `
 
 type WorkerSuspendParams struct {
@@ -2461,6 +2467,7 @@ func (q *Queries) WorkerSuspend(ctx context.Context, arg WorkerSuspendParams) (W
 		&i.Tags,
 		&i.Reserved,
 		&i.Pools,
+		&i.RowsSha256,
 	)
 	return i, err
 }
@@ -2804,7 +2811,7 @@ func (q *Queries) WorkersLack(ctx context.Context, arg WorkersLackParams) ([]int
 }
 
 const workersOfKeySuspend = `-- name: WorkersOfKeySuspend :many
-UPDATE worker SET suspended_until = CAST($1 AS bigint) WHERE key_id = $2 AND seen_at >= $3 AND suspended_until < CAST($1 AS bigint) RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips, tags, reserved, pools
+UPDATE worker SET suspended_until = CAST($1 AS bigint) WHERE key_id = $2 AND seen_at >= $3 AND suspended_until < CAST($1 AS bigint) RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips, tags, reserved, pools, rows_sha256
 `
 
 type WorkersOfKeySuspendParams struct {
@@ -2848,6 +2855,7 @@ func (q *Queries) WorkersOfKeySuspend(ctx context.Context, arg WorkersOfKeySuspe
 			&i.Tags,
 			&i.Reserved,
 			&i.Pools,
+			&i.RowsSha256,
 		); err != nil {
 			return nil, err
 		}
@@ -2918,6 +2926,59 @@ func (q *Queries) WorkersOnline(ctx context.Context, arg WorkersOnlineParams) (i
 	return count, err
 }
 
+const workersReference = `-- name: WorkersReference :many
+SELECT w.key_id, w.name, w.rows_sha256 FROM worker w JOIN node_key k ON k.key_id = w.key_id AND k.revoked_at = 0
+WHERE w.rows_sha256 <> '' AND w.device = $1 AND w.device_name = $2 AND w.renderer = $3
+  AND w.blender_version = $4 AND w.build_hash = $5
+ORDER BY w.registered_at DESC, w.worker_id DESC LIMIT CAST($6 AS bigint)
+`
+
+type WorkersReferenceParams struct {
+	Device         string
+	DeviceName     string
+	Renderer       string
+	BlenderVersion string
+	BuildHash      string
+	Max            int64
+}
+
+type WorkersReferenceRow struct {
+	KeyID      string
+	Name       string
+	RowsSha256 string
+}
+
+// The reference rows of workers of a kind of machine, the newest first.
+func (q *Queries) WorkersReference(ctx context.Context, arg WorkersReferenceParams) ([]WorkersReferenceRow, error) {
+	rows, err := q.db.QueryContext(ctx, workersReference,
+		arg.Device,
+		arg.DeviceName,
+		arg.Renderer,
+		arg.BlenderVersion,
+		arg.BuildHash,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WorkersReferenceRow
+	for rows.Next() {
+		var i WorkersReferenceRow
+		if err := rows.Scan(&i.KeyID, &i.Name, &i.RowsSha256); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const workersRegistered = `-- name: WorkersRegistered :one
 SELECT count(*) FROM worker WHERE seen_at >= $1 AND key_id = $2 AND registered_at >= $1
 `
@@ -2936,7 +2997,7 @@ func (q *Queries) WorkersRegistered(ctx context.Context, arg WorkersRegisteredPa
 }
 
 const workersSeen = `-- name: WorkersSeen :many
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips, tags, reserved, pools FROM worker WHERE seen_at >= $1 ORDER BY seen_at DESC, worker_id LIMIT 1000
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips, tags, reserved, pools, rows_sha256 FROM worker WHERE seen_at >= $1 ORDER BY seen_at DESC, worker_id LIMIT 1000
 `
 
 func (q *Queries) WorkersSeen(ctx context.Context, since int64) ([]Worker, error) {
@@ -2974,6 +3035,7 @@ func (q *Queries) WorkersSeen(ctx context.Context, since int64) ([]Worker, error
 			&i.Tags,
 			&i.Reserved,
 			&i.Pools,
+			&i.RowsSha256,
 		); err != nil {
 			return nil, err
 		}

@@ -1008,6 +1008,7 @@ type Worker struct {
 	Tags           string
 	Reserved       int64
 	Pools          int64
+	RowsSha256     string
 }
 
 type Workspace struct {

@@ -12,16 +12,15 @@ import (
 	"strings"
 
 	"svc.example/internal/render/blender"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/worker"
 )
 
+// Service is the value of Examination.Equal that compares with the service instead of a file.
+const Service = "service"
+
 // machineRows is a line of the file of Examination.Equal: what one kind of machine renders.
-type machineRows struct {
-	Blender string `json:"blender"` // its version
-	Build   string `json:"build"`
-	Device  string `json:"device"` // "CPU" or "GPU", and its name
-	Rows    string `json:"rows"`   // hash of two rows
-}
+type machineRows = worker.MachineRows
 
 // rows renders two rows of the built-in scene, as raw passes, and compares them with those of
 // machines that have the same Blender. Workers share a picture by strips, and its strips must be
@@ -33,6 +32,12 @@ func (e Examination) rows(ctx context.Context, opts blender.Options) Finding {
 	}
 	kind, name, _ := info.Choose(e.Device) // a trial frame was rendered on it
 	own := machineRows{Blender: info.Version, Build: info.BuildHash, Device: kind + " " + name, Rows: sum}
+	if err := own.Keep(e.WorkDir); err != nil {
+		return Finding{"equal rows", Fail, err.Error(), "make the work folder writable"}
+	}
+	if e.Equal == Service {
+		return e.compare(ctx, own, kind, name)
+	}
 	known, err := readRows(e.Equal)
 	if err == nil && !slices.Contains(known, own) {
 		err = addRows(e.Equal, own)
@@ -41,6 +46,35 @@ func (e Examination) rows(ctx context.Context, opts blender.Options) Finding {
 		return Finding{"equal rows", Fail, err.Error(), "name a file that this user may read and write with --equal"}
 	}
 	return judgeRows(own, known)
+}
+
+// compare compares the rows of this machine with the service's.
+func (e Examination) compare(ctx context.Context, own machineRows, kind, name string) Finding {
+	if e.Farm == nil {
+		return Finding{"equal rows", Fail, "rendered, and compared with nothing", "name the service and a node key with --server and --key, or a file with --equal"}
+	}
+	found, err := e.Farm.Reference(ctx, farmapi.ReferenceRequest{BlenderVersion: own.Blender, BlenderBuildHash: own.Build, Device: kind, DeviceName: name})
+	if err != nil {
+		return Finding{"equal rows", Fail, err.Error(), "is --server the address of svc, and as new as this program?"}
+	}
+	return judgeReference(own, found)
+}
+
+// judgeReference compares the rows of this machine with those that the service knows of its kind.
+func judgeReference(own machineRows, found farmapi.ReferenceReply) Finding {
+	machines := fmt.Sprintf("%d machine", found.Machines)
+	if found.Machines != 1 {
+		machines += "s"
+	}
+	switch {
+	case found.Machines == 0:
+		return Finding{"equal rows", OK, "no reference yet: the service knows no rows of a " + own.Device + " with this Blender", "a worker that begins in this work folder sends its rows to the service"}
+	case found.Rows == "":
+		return Finding{"equal rows", Warn, "no reference: " + machines + " with a " + own.Device + " do not agree", "at least one of them is defective, or has another driver: run the doctor on each, and compare drivers and clocks"}
+	case found.Rows != own.Rows:
+		return Finding{"equal rows", Fail, "other pixels than the service's reference, of " + machines + " with a " + own.Device, "run it again; if it stays, this machine is defective or has another driver: compare drivers and clocks"}
+	}
+	return Finding{"equal rows", OK, "the same pixels as the service's reference, of " + machines, ""}
 }
 
 // judgeRows compares the rows of this machine with those that are known.

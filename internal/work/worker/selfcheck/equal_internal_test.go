@@ -3,7 +3,10 @@ package selfcheck
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"svc.example/internal/work/farmapi"
 )
 
 // Equal machines give equal rows. Machines of another kind may give others; one of the same kind
@@ -27,6 +30,29 @@ func TestRowsTellEqualMachinesFromOthers(t *testing.T) {
 		if got := judgeRows(own, c.known); got.Verdict != c.want || got.Found != c.found || (got.Do == "") != (c.want == OK) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
+	}
+}
+
+// A machine whose pixels are not the service's reference fails before it touches a job.
+func TestRowsAreComparedWithTheServices(t *testing.T) {
+	t.Parallel()
+	own := machineRows{"4.1.1", "abc", "CPU EPYC", "11"}
+	for _, c := range []struct {
+		known farmapi.ReferenceReply
+		want  Verdict
+		found string
+	}{
+		{farmapi.ReferenceReply{}, OK, "no reference yet"},
+		{farmapi.ReferenceReply{Rows: "11", Machines: 1}, OK, "the same pixels as the service's reference, of 1 machine"},
+		{farmapi.ReferenceReply{Rows: "22", Machines: 3}, Fail, "other pixels than the service's reference, of 3 machines with a CPU EPYC"},
+		{farmapi.ReferenceReply{Machines: 2}, Warn, "2 machines with a CPU EPYC do not agree"},
+	} {
+		if got := judgeReference(own, c.known); got.Verdict != c.want || !strings.Contains(got.Found, c.found) || (got.Do == "") != (c.want == OK && c.known.Machines > 0) {
+			t.Errorf("%+v: %+v", c.known, got)
+		}
+	}
+	if got := (Examination{Equal: Service}).compare(t.Context(), own, "CPU", "EPYC"); got.Verdict != Fail || !strings.Contains(got.Do, "--server and --key") {
+		t.Errorf("without a service: %+v", got)
 	}
 }
 

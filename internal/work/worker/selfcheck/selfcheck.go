@@ -58,15 +58,18 @@ type Examination struct {
 	WorkDir             string // created when missing
 	Server              string // address of the service; "" skips its checks
 	Farm                Farm   // calls the server with the worker's key; nil without a key
-	// Equal is a file of the rows that machines of a farm have rendered: see rows. "" renders none.
+	// Equal is a file of the rows that machines of a farm have rendered: see rows. Service compares
+	// with what the service knows instead; "" renders none.
 	Equal string
 	Now   func() time.Time // compared with the server's clock
 }
 
-// Farm is the one call by which a node key can be tried without an effect.
+// Farm has the calls of a node key that change nothing: one to try the key, and one for the rows
+// of other machines.
 // *farmapi.Client implements it.
 type Farm interface {
 	Heartbeat(context.Context, farmapi.HeartbeatRequest) (farmapi.HeartbeatReply, error)
+	Reference(context.Context, farmapi.ReferenceRequest) (farmapi.ReferenceReply, error)
 }
 
 // Free space that a work folder should have, in bytes. Below minDisk one large job does
