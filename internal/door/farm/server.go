@@ -183,20 +183,18 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 		Device: req.Device, DeviceName: clip(req.DeviceName), Denoise: clip(req.Denoise), Sandbox: clip(req.Sandbox),
 		Colors: req.Colors, Lacks: lacksOf(req), Strips: req.Strips, Tags: has, Reserved: req.Reserved, Rows: rowsOf(req),
 	}
-	worker, err := s.Workers.Register(r.Context(), of)
-	if err == nil {
-		of.WorkerID = worker
+	if of.WorkerID, err = s.Workers.Register(r.Context(), of); err == nil {
 		err = s.warnOfRows(r.Context(), of)
 	}
 	if err != nil {
 		return nil, err
 	}
-	s.Log.Info("worker registered", "worker_id", worker, "name", clip(req.Name), "renderer", renderer, "blender", clip(req.BlenderVersion), "device", req.Device,
+	s.Log.Info("worker registered", "worker_id", of.WorkerID, "name", clip(req.Name), "renderer", renderer, "blender", clip(req.BlenderVersion), "device", req.Device,
 		"device_name", clip(req.DeviceName), "denoise", clip(req.Denoise), "sandbox", clip(req.Sandbox), "tags", has, "reserved", req.Reserved)
 	outputs := s.Outputs
 	outputs.Views = true
 	return farmapi.RegisterReply{
-		OK: true, WorkerID: worker,
+		OK: true, WorkerID: of.WorkerID,
 		LeaseSeconds: s.Frames.LeaseLife.Seconds(), HeartbeatSeconds: s.Frames.LeaseLife.Seconds() / beatsPerLease,
 		FrameSeconds: s.FrameTime.Seconds(), PlaySeconds: s.PlayTime.Seconds(), Links: blob.ToWorkers(s.Blobs) != nil, Outputs: outputs,
 	}, nil

@@ -9,11 +9,16 @@ import (
 	"svc.example/internal/work/farmapi"
 )
 
+// rowsOf is what a machine rendered.
+func rowsOf(blender, build, device, rows string) machineRows {
+	return machineRows{Blender: blender, Build: build, Device: device, Rows: rows}
+}
+
 // Equal machines give equal rows. Machines of another kind may give others; one of the same kind
 // may not.
 func TestRowsTellEqualMachinesFromOthers(t *testing.T) {
 	t.Parallel()
-	own := machineRows{"4.1.1", "abc", "CPU EPYC", "11"}
+	own := rowsOf("4.1.1", "abc", "CPU EPYC", "11")
 	for _, c := range []struct {
 		name  string
 		known []machineRows
@@ -22,10 +27,10 @@ func TestRowsTellEqualMachinesFromOthers(t *testing.T) {
 	}{
 		{"nothing is known", nil, OK, "no machine with this Blender was compared before"},
 		{"itself", []machineRows{own}, OK, "the same pixels as CPU EPYC"},
-		{"another device that agrees", []machineRows{{"4.1.1", "abc", "CPU Xeon", "11"}}, OK, "the same pixels as CPU Xeon"},
-		{"another device that does not", []machineRows{{"4.1.1", "abc", "GPU H100", "22"}, {"4.1.1", "abc", "GPU A100", "33"}}, Warn, "other pixels than GPU A100, GPU H100"},
-		{"the same device with other rows", []machineRows{own, {"4.1.1", "abc", "CPU EPYC", "22"}}, Fail, "other pixels than another machine with a CPU EPYC"},
-		{"another Blender", []machineRows{{"4.1.0", "abc", "CPU EPYC", "22"}, {"4.1.1", "def", "CPU EPYC", "22"}}, OK, "no machine with this Blender was compared before"},
+		{"another device that agrees", []machineRows{rowsOf("4.1.1", "abc", "CPU Xeon", "11")}, OK, "the same pixels as CPU Xeon"},
+		{"another device that does not", []machineRows{rowsOf("4.1.1", "abc", "GPU H100", "22"), rowsOf("4.1.1", "abc", "GPU A100", "33")}, Warn, "other pixels than GPU A100, GPU H100"},
+		{"the same device with other rows", []machineRows{own, rowsOf("4.1.1", "abc", "CPU EPYC", "22")}, Fail, "other pixels than another machine with a CPU EPYC"},
+		{"another Blender", []machineRows{rowsOf("4.1.0", "abc", "CPU EPYC", "22"), rowsOf("4.1.1", "def", "CPU EPYC", "22")}, OK, "no machine with this Blender was compared before"},
 	} {
 		if got := judgeRows(own, c.known); got.Verdict != c.want || got.Found != c.found || (got.Do == "") != (c.want == OK) {
 			t.Errorf("%s: %+v", c.name, got)
@@ -36,7 +41,7 @@ func TestRowsTellEqualMachinesFromOthers(t *testing.T) {
 // A machine whose pixels are not the service's reference fails before it touches a job.
 func TestRowsAreComparedWithTheServices(t *testing.T) {
 	t.Parallel()
-	own := machineRows{"4.1.1", "abc", "CPU EPYC", "11"}
+	own := rowsOf("4.1.1", "abc", "CPU EPYC", "11")
 	for _, c := range []struct {
 		known farmapi.ReferenceReply
 		want  Verdict
@@ -59,7 +64,7 @@ func TestRowsAreComparedWithTheServices(t *testing.T) {
 func TestRowsAreKeptForTheNextMachine(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "rows")
-	one, two := machineRows{"4.1.1", "abc", "CPU EPYC", "11"}, machineRows{"4.1.1", "abc", "GPU H100", "22"}
+	one, two := rowsOf("4.1.1", "abc", "CPU EPYC", "11"), rowsOf("4.1.1", "abc", "GPU H100", "22")
 	for i, r := range []machineRows{one, two} {
 		known, err := readRows(path)
 		if err != nil || len(known) != i {
