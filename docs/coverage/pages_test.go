@@ -29,7 +29,29 @@ func TestPagesNameRoutesAndCodesThatExist(t *testing.T) {
 		statuses[string(c.Code)] = c.Status
 	}
 	named, codes := 0, 0
-	for _, pattern := range []string{"README.md", "docs/*.md", "docs/internal/*.md", "sdk/*/README.md"} {
+	eachPage(t, func(page, text string) {
+		for _, m := range routeNamed.FindAllStringSubmatch(text, -1) {
+			named++
+			if route := m[1] + " " + strings.TrimRight(parameter.ReplaceAllString(m[2], "{}"), "./"); !routes[route] {
+				t.Errorf("%s names %s, which the document does not have", page, route)
+			}
+		}
+		for _, m := range codeNamed.FindAllStringSubmatch(text, -1) {
+			codes++
+			if status, known := statuses[m[2]]; !known || m[1] != strconv.Itoa(status) {
+				t.Errorf("%s says %s %s; the table has %d", page, m[1], m[2], status)
+			}
+		}
+	}, "README.md", "docs/*.md", "docs/internal/*.md", "sdk/*/README.md")
+	if named < 100 || codes < 50 {
+		t.Errorf("only %d routes and %d codes were found", named, codes)
+	}
+}
+
+// eachPage reads the pages that patterns name.
+func eachPage(t *testing.T, see func(page, text string), patterns ...string) {
+	t.Helper()
+	for _, pattern := range patterns {
 		pages, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		if err != nil || len(pages) == 0 {
 			t.Fatalf("%s: %v, %v", pattern, pages, err)
@@ -39,22 +61,8 @@ func TestPagesNameRoutesAndCodesThatExist(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, m := range routeNamed.FindAllStringSubmatch(string(text), -1) {
-				named++
-				if route := m[1] + " " + strings.TrimRight(parameter.ReplaceAllString(m[2], "{}"), "./"); !routes[route] {
-					t.Errorf("%s names %s, which the document does not have", page, route)
-				}
-			}
-			for _, m := range codeNamed.FindAllStringSubmatch(string(text), -1) {
-				codes++
-				if status, known := statuses[m[2]]; !known || m[1] != strconv.Itoa(status) {
-					t.Errorf("%s says %s %s; the table has %d", page, m[1], m[2], status)
-				}
-			}
+			see(page, string(text))
 		}
-	}
-	if named < 100 || codes < 50 {
-		t.Errorf("only %d routes and %d codes were found", named, codes)
 	}
 }
 

@@ -34,26 +34,16 @@ func TestPagesNameMembersThatExist(t *testing.T) {
 	t.Parallel()
 	known := wordsOfTheCode(t)
 	named := map[string]bool{}
-	for _, pattern := range []string{"README.md", "docs/*.md", "sdk/*/README.md"} {
-		pages, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
-		if err != nil || len(pages) == 0 {
-			t.Fatalf("%s: %v, %v", pattern, pages, err)
-		}
-		for _, page := range pages {
-			text, err := os.ReadFile(page)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, code := range span.FindAllString(string(text), -1) {
-				for _, word := range member.FindAllString(code, -1) {
-					named[word] = true
-					if !known[word] && !slices.Contains(foreign, word) {
-						t.Errorf("%s names %s, which is nowhere in the code", page, word)
-					}
+	eachPage(t, func(page, text string) {
+		for _, code := range span.FindAllString(text, -1) {
+			for _, word := range member.FindAllString(code, -1) {
+				named[word] = true
+				if !known[word] && !slices.Contains(foreign, word) {
+					t.Errorf("%s names %s, which is nowhere in the code", page, word)
 				}
 			}
 		}
-	}
+	}, "README.md", "docs/*.md", "sdk/*/README.md")
 	for _, word := range foreign {
 		if known[word] || !named[word] {
 			t.Errorf("%s need not be in the list of foreign words", word)

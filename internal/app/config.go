@@ -326,7 +326,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.PlayTime == 0 {
 		c.PlayTime = contract.PlayTime
 	}
-	c.Outputs = farmapi.OutputLimits{Files: cmp.Or(c.Outputs.Files, contract.FrameOutputs), Bytes: cmp.Or(c.Outputs.Bytes, contract.FrameOutputBytes)}
+	c.Outputs = farmapi.OutputLimits{Files: cmp.Or(c.Outputs.Files, contract.FrameOutputs), Bytes: cmp.Or(c.Outputs.Bytes, contract.FrameOutputBytes), Views: true}
 	if c.ArtifactLife == 0 {
 		c.ArtifactLife = contract.ArtifactRetention
 	}

@@ -16,7 +16,7 @@ type peopleFlags struct {
 	AlertURL  string        `env:"SVC_ALERT_URL" placeholder:"URL" help:"Address that is told too: an incoming webhook of Slack or Discord, or any other that takes JSON by POST. Usually a secret."`
 	Alerts    []string      `env:"SVC_ALERTS" placeholder:"NAME" help:"What operators are told of, such as no_worker or disk_low; the guide's page on observing a service lists them. Default: all."`
 	Shares    int           `env:"SVC_SHARES" default:"200" help:"Most share links of one workspace that work at once. 0 switches sharing off, for links made before too."`
-	Comments  int           `env:"SVC_SHARE_COMMENTS" name:"share-comments" default:"500" help:"Most comments of visitors on a shared job, up to 1000. 0 switches comments off, for links made before too."`
+	Comments  int           `env:"SVC_SHARE_COMMENTS" name:"share-comments" default:"500" help:"Most comments that visitors may leave on a shared job, up to 1000. 0 switches comments off, also for existing links."`
 }
 
 // apply sets the limits. Error: wrong usage.

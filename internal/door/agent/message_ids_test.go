@@ -103,7 +103,7 @@ func TestAWrongArgumentIsNamed(t *testing.T) {
 	c := svc.client(svc.agent)
 	for wrong, want := range map[string]string{
 		`{}`:                                  `svc_status are wrong: "job_id" is missing.`,
-		`{"job_id":7}`:                        `svc_status are wrong: job_id: 7 is of type integer and has to be of type string.`,
+		`{"job_id":7}`:                        `svc_status are wrong: job_id: 7 is of type integer; it must be of type string.`,
 		`{"job_id":"JOB-[1]"}`:                `svc_status are wrong: job_id: "JOB-[1]" does not match the pattern ^JOB-[0-9a-f]{32}$.`,
 		`{"job_id":"JOB-` + noID + `","x":1}`: `svc_status are wrong: there is no argument "x".`,
 		`{"job_id":"JOB-` + noID + `","wait_seconds":-1}`: `svc_status are wrong: wait_seconds: -1 is less than 1.`,

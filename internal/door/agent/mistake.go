@@ -11,7 +11,7 @@ var plainMistakes = []struct {
 	library *regexp.Regexp
 	plain   string
 }{
-	{regexp.MustCompile(`^type: (.*) has type "(\w+)", want "(\w+)"$`), `$1 is of type $2 and has to be of type $3`},
+	{regexp.MustCompile(`^type: (.*) has type "(\w+)", want "(\w+)"$`), `$1 is of type $2; it must be of type $3`},
 	{regexp.MustCompile(`^required: missing properties: \[(.*)\]$`), `$1 is missing`},
 	{regexp.MustCompile(`^unexpected additional properties \[(.*)\]$`), `there is no argument $1`},
 	{regexp.MustCompile(`^pattern: (".*") does not match regular expression "(.*)"$`), `$1 does not match the pattern $2`},

@@ -75,21 +75,26 @@ func TestStartsAtOnceDoNotShareWhatIsLeftOfADay(t *testing.T) {
 		s.act(func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 			return operator.LimitSpending(ctx, tx, s.workspaceOf(first.text("job_id")), 2*price)
 		})
-		const starts = 4
-		statuses := make(chan int, starts)
-		for range starts {
-			form := s.form(nil, "scene.blend", demo.Scene())
-			go func() {
-				res, _ := s.send("POST", "/v1/renders", s.account, nil, bytes.NewReader(form.data), form.kind)
-				statuses <- res.StatusCode
-			}()
-		}
-		got := map[int]int{}
-		for range starts {
-			got[<-statuses]++
-		}
-		if got[402] != starts-1 || len(got) != 2 {
-			t.Errorf("statuses %v, want %d of 402 and one start", got, starts-1)
-		}
+		s.admitsOne(4, func(int) string { return s.account })
 	})
+}
+
+// admitsOne starts jobs at once, each with a key, of which the limit has room for one.
+func (s *service) admitsOne(starts int, key func(i int) string) {
+	s.t.Helper()
+	statuses := make(chan int, starts)
+	for i := range starts {
+		form := s.form(nil, "scene.blend", demo.Scene())
+		go func() {
+			res, _ := s.send("POST", "/v1/renders", key(i), nil, bytes.NewReader(form.data), form.kind)
+			statuses <- res.StatusCode
+		}()
+	}
+	got := map[int]int{}
+	for range starts {
+		got[<-statuses]++
+	}
+	if got[402] != starts-1 || len(got) != 2 {
+		s.t.Errorf("statuses %v, want %d of 402 and one start", got, starts-1)
+	}
 }

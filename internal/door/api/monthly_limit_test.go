@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"bytes"
 	"fmt"
 	"testing"
 
@@ -131,22 +130,7 @@ func TestStartsAtOnceDoNotShareWhatIsLeftOfAPersonsMonth(t *testing.T) {
 	eachAlone(t, func(t *testing.T, s *service) {
 		l := s.limited()
 		l.limit(2 * int64(l.begun(l.keys[0]).body["price_cents"].(float64)))
-		const starts = 6
-		statuses := make(chan int, starts)
-		for i := range starts {
-			form := s.form(nil, "scene.blend", demo.Scene())
-			go func() {
-				res, _ := s.send("POST", "/v1/renders", l.keys[i%len(l.keys)], nil, bytes.NewReader(form.data), form.kind)
-				statuses <- res.StatusCode
-			}()
-		}
-		got := map[int]int{}
-		for range starts {
-			got[<-statuses]++
-		}
-		if got[402] != starts-1 || len(got) != 2 {
-			t.Errorf("statuses %v, want %d of 402 and one start", got, starts-1)
-		}
+		s.admitsOne(6, func(i int) string { return l.keys[i%len(l.keys)] })
 	})
 }
 

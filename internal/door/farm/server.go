@@ -191,12 +191,10 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 	}
 	s.Log.Info("worker registered", "worker_id", of.WorkerID, "name", clip(req.Name), "renderer", renderer, "blender", clip(req.BlenderVersion), "device", req.Device,
 		"device_name", clip(req.DeviceName), "denoise", clip(req.Denoise), "sandbox", clip(req.Sandbox), "tags", has, "reserved", req.Reserved)
-	outputs := s.Outputs
-	outputs.Views = true
 	return farmapi.RegisterReply{
 		OK: true, WorkerID: of.WorkerID,
 		LeaseSeconds: s.Frames.LeaseLife.Seconds(), HeartbeatSeconds: s.Frames.LeaseLife.Seconds() / beatsPerLease,
-		FrameSeconds: s.FrameTime.Seconds(), PlaySeconds: s.PlayTime.Seconds(), Links: blob.ToWorkers(s.Blobs) != nil, Outputs: outputs,
+		FrameSeconds: s.FrameTime.Seconds(), PlaySeconds: s.PlayTime.Seconds(), Links: blob.ToWorkers(s.Blobs) != nil, Outputs: s.Outputs,
 	}, nil
 }
 

@@ -33,33 +33,30 @@ func ReferenceOf(ctx context.Context, tx *db.Tx, w Worker) (Reference, error) {
 		return Reference{}, fmt.Errorf("read reference rows: %w", err)
 	}
 	type machine struct{ key, name string }
-	seen, keys := map[machine]bool{}, map[string]bool{}
-	byKey, byMachine := map[string]map[string]bool{}, map[string]int{}
+	last, keys := map[machine]string{}, map[string]bool{}
 	for _, r := range rows { // the newest first
 		m := machine{r.KeyID, r.Name}
-		if seen[m] {
-			continue
-		}
-		seen[m], keys[r.KeyID] = true, true
-		byMachine[r.RowsSha256]++
-		if byKey[r.RowsSha256] == nil {
-			byKey[r.RowsSha256] = map[string]bool{}
-		}
-		byKey[r.RowsSha256][r.KeyID] = true
-	}
-	votes := byMachine
-	if len(keys) > 1 {
-		votes = map[string]int{}
-		for sum, of := range byKey {
-			votes[sum] = len(of)
+		if _, seen := last[m]; !seen {
+			last[m], keys[m.key] = r.RowsSha256, true
 		}
 	}
-	found, most := Reference{Machines: len(seen)}, 0
-	for sum, n := range votes {
+	voters := map[string]map[string]bool{}
+	for m, sum := range last {
+		voter := m.key
+		if len(keys) == 1 {
+			voter = m.name
+		}
+		if voters[sum] == nil {
+			voters[sum] = map[string]bool{}
+		}
+		voters[sum][voter] = true
+	}
+	found, most := Reference{Machines: len(last)}, 0
+	for sum, of := range voters {
 		switch {
-		case n > most:
-			found.SHA256, most = sum, n
-		case n == most:
+		case len(of) > most:
+			found.SHA256, most = sum, len(of)
+		case len(of) == most:
 			found.SHA256 = ""
 		}
 	}

@@ -11,6 +11,13 @@ import (
 	"svc.example/internal/work/wallet"
 )
 
+// beyond refuses a job that costs more than is left of a limit. left says whose limit that is,
+// with places for what is left of it and for the limit.
+func beyond(cents, spent, limit int64, left string) *fault.Error {
+	return fault.New(fault.SpendLimitReached, "This job costs %s, but "+left+".", wallet.Money(cents), wallet.Money(max(0, limit-spent)), wallet.Money(limit)).
+		With(map[string]int64{"required_cents": cents, "spent_cents": spent, "spend_limit_cents": limit})
+}
+
 // withinLimit refuses a job that would take a key above its monthly limit. The month is
 // the calendar month in UTC by the database's clock. Jobs count at their price from
 // their creation; failed and cancelled ones do not count, because their money came
@@ -25,9 +32,7 @@ func withinLimit(ctx context.Context, tx *db.Tx, who identity.Principal, cents i
 		return fmt.Errorf("add up spending: %w", err)
 	}
 	if spent+cents > limit {
-		return fault.New(fault.SpendLimitReached, "This job costs %s, but the key has only %s of its monthly %s left.",
-			wallet.Money(cents), wallet.Money(max(0, limit-spent)), wallet.Money(limit)).
-			With(map[string]int64{"required_cents": cents, "spent_cents": spent, "spend_limit_cents": limit})
+		return beyond(cents, spent, limit, "the key has only %s of its monthly %s left")
 	}
 	return nil
 }
@@ -60,10 +65,7 @@ func withinDay(ctx context.Context, tx *db.Tx, who identity.Principal, cents int
 	if spent <= limit {
 		return nil
 	}
-	spent -= cents
-	return fault.New(fault.SpendLimitReached, "This job costs %s, but the workspace has only %s of its daily %s left.",
-		wallet.Money(cents), wallet.Money(max(0, limit-spent)), wallet.Money(limit)).
-		With(map[string]int64{"required_cents": cents, "spent_cents": spent, "spend_limit_cents": limit}).
+	return beyond(cents, spent-cents, limit, "the workspace has only %s of its daily %s left").
 		WithAction("Render fewer frames, wait for the next day (UTC), or ask the operator of the service for a higher limit.")
 }
 
@@ -96,10 +98,7 @@ func withinMonth(ctx context.Context, tx *db.Tx, who identity.Principal, cents i
 	if who.Credential.PersonID == "" {
 		whose = "the person who made the key has"
 	}
-	spent -= cents
-	return fault.New(fault.SpendLimitReached, "This job costs %s, but %s only %s of a monthly %s left in this workspace.",
-		wallet.Money(cents), whose, wallet.Money(max(0, *limit-spent)), wallet.Money(*limit)).
-		With(map[string]int64{"required_cents": cents, "spent_cents": spent, "spend_limit_cents": *limit}).
+	return beyond(cents, spent-cents, *limit, whose+" only %s of a monthly %s left in this workspace").
 		WithAction("Render fewer frames, wait for the next calendar month (UTC), or ask an owner of the workspace for a higher limit.")
 }
 

@@ -68,7 +68,7 @@ type StartRequest struct {
 // the job it has become; nothing is reserved twice. Errors: upload_not_found,
 // quote_not_found, quote_expired, quote_not_qualified, price_above_max,
 // insufficient_funds, spend_limit_reached, workspace_frozen, not_accepting_jobs,
-// insufficient_scope, insufficient_role for a person who has just left the workspace.
+// insufficient_scope, and insufficient_role if the person has just left the workspace.
 func (j *Jobs) Start(ctx context.Context, tx *db.Tx, r StartRequest) (Object, error) {
 	if err := r.Principal.Require(identity.ScopeSpend); err != nil {
 		return Object{}, err

@@ -135,12 +135,17 @@ func TestAWorkspaceOpensAndClosesComments(t *testing.T) {
 		if _, err := allow(owner(w.Workspace(t)), true); !fault.Is(err, fault.RenderNotFound) {
 			t.Errorf("another workspace: %v", err)
 		}
+		allowed := w.opened(mine, true)
 		w.shares.Comments = 0
 		if _, err := allow(owner(mine), true); !fault.Is(err, fault.InvalidRequest) {
 			t.Errorf("a service without comments: %v", err)
 		}
 		if _, _, err := w.share(owner(mine), o.JobID, share.Wish{Comments: true}); !fault.Is(err, fault.InvalidRequest) {
 			t.Errorf("a link with comments on a service without: %v", err)
+		}
+		allowed.Comments = false // as its page finds it now
+		if err := w.say(allowed, "three"); !fault.Is(err, fault.ShareNotFound) {
+			t.Errorf("a comment on a service without: %v", err)
 		}
 	})
 }

@@ -18,6 +18,9 @@ func (c *Cuts) Whole(ctx context.Context, tx *db.Tx, record job.Record) (why str
 	if c == nil || c.Above <= 0 {
 		return "", nil
 	}
+	if took, known := measured(record); known && took <= c.Above {
+		return "", nil
+	}
 	long, _, err := c.expected(ctx, tx, record)
 	if err != nil || long <= c.Above {
 		return "", err
@@ -37,7 +40,7 @@ func (c *Cuts) Whole(ctx context.Context, tx *db.Tx, record job.Record) (why str
 		return "", fmt.Errorf("read lease: %w", err)
 	}
 	if held.Failures > 0 {
-		return "Its last attempt failed, so one worker tries all of it.", nil
+		return "Its last attempt failed, so one worker renders all of it.", nil
 	}
 	p, err := c.plan(ctx, tx, record, lease.Lease{Item: held.Item, Holder: held.Holder})
 	if len(p.cut) > 0 {

@@ -45,7 +45,7 @@ func TestAJobSaysWhyALongFrameIsRenderedWhole(t *testing.T) {
 		for l.Attempt == 1 { // it, or one of the others'
 			l = w.ClaimOne(w.Worker(t))
 		}
-		says("its first attempt failed", "Its last attempt failed, so one worker tries all of it.")
+		says("its first attempt failed", "Its last attempt failed, so one worker renders all of it.")
 	})
 }
 

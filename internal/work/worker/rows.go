@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"svc.example/internal/ground/atomicfile"
 	"svc.example/internal/work/farmapi"
 )
 
@@ -25,7 +26,7 @@ func (r MachineRows) Keep(workDir string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(workDir, rowsFile), append(text, '\n'), 0o600)
+	return atomicfile.Replace(filepath.Join(workDir, rowsFile), append(text, '\n'), 0o600)
 }
 
 // MachineRowsIn reads what Keep has stored; the zero value where there is nothing of use.

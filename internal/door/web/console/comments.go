@@ -74,37 +74,41 @@ func (s *Site) commentsOn(r *http.Request, who identity.Principal, jobID string)
 
 // openComments builds the page of the open comments on all jobs.
 func (s *Site) openComments(r *http.Request, who identity.Principal) (page.Page, error) {
-	around := page.Around{Before: r.URL.Query().Get("before")}
-	var found []share.Comment
-	err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
-		if found, err = share.Open(r.Context(), tx, who.WorkspaceID, around.Before, commentsOnPage+1); err == nil {
-			around.Newer, err = share.Newer(r.Context(), tx, who.WorkspaceID, "", around.Before, commentsOnPage)
-		}
-		return err
-	})
-	found, around.Last = page.Ahead(found, commentsOnPage, func(c share.Comment) string { return c.CommentID })
-	v := commentsView{Comments: commentRows(who, found, "open"), Around: page.PagerOf("comments", commentsPath, nil, around)}
+	v, err := s.listed(r, who, "", commentsPath, "open")
 	return page.Page{Template: "comments", Title: "Comments", Section: page.JobsSection, Content: v}, err
 }
 
 // comments builds the page of the comments on a job.
 func (s *Site) comments(r *http.Request, who identity.Principal) (page.Page, error) {
-	jobID, around := r.PathValue("job_id"), page.Around{Before: r.URL.Query().Get("before")}
-	o, err := s.Jobs.Get(r.Context(), who.WorkspaceID, jobID)
+	o, err := s.Jobs.Get(r.Context(), who.WorkspaceID, r.PathValue("job_id"))
 	if err != nil {
 		return page.Page{}, err
 	}
+	row := rowOf(who, o)
+	v, err := s.listed(r, who, o.JobID, row.Path()+"/comments", "comments")
+	v.Job = &row
+	return page.Page{Template: "comments", Title: "Comments on " + o.Filename, Section: page.JobsSection, Content: v}, err
+}
+
+// listed is a page of the comments on a job, or for jobID "" of the open ones on all jobs. The
+// list is at path, and its forms lead back to from.
+func (s *Site) listed(r *http.Request, who identity.Principal, jobID, path, from string) (v commentsView, err error) {
+	around := page.Around{Before: r.URL.Query().Get("before")}
 	var found []share.Comment
 	err = s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
-		if found, err = share.OfJob(r.Context(), tx, who.WorkspaceID, jobID, around.Before, commentsOnPage+1); err == nil {
+		if jobID == "" {
+			found, err = share.Open(r.Context(), tx, who.WorkspaceID, around.Before, commentsOnPage+1)
+		} else {
+			found, err = share.OfJob(r.Context(), tx, who.WorkspaceID, jobID, around.Before, commentsOnPage+1)
+		}
+		if err == nil {
 			around.Newer, err = share.Newer(r.Context(), tx, who.WorkspaceID, jobID, around.Before, commentsOnPage)
 		}
 		return err
 	})
 	found, around.Last = page.Ahead(found, commentsOnPage, func(c share.Comment) string { return c.CommentID })
-	v := commentsView{Job: new(rowOf(who, o)), Comments: commentRows(who, found, "comments")}
-	v.Around = page.PagerOf("comments", v.Job.Path()+"/comments", nil, around)
-	return page.Page{Template: "comments", Title: "Comments on " + o.Filename, Section: page.JobsSection, Content: v}, err
+	v.Comments, v.Around = commentRows(who, found, from), page.PagerOf("comments", path, nil, around)
+	return v, err
 }
 
 // changeComment marks a comment as done or as open, or deletes it. Deleting it twice is no

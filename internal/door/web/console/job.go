@@ -166,7 +166,7 @@ func (s *Site) jobPage(r *http.Request, who identity.Principal, problem *fault.W
 	if err != nil {
 		return page.Page{}, err
 	}
-	if v.Whole, err = s.whole(ctx, record); err != nil {
+	if v.Whole, err = s.whole(ctx, who, jobID); err != nil {
 		return page.Page{}, err
 	}
 	cut, err := s.cutFrames(ctx, who, o)
@@ -292,11 +292,7 @@ func (s *Site) sendJob(ctx context.Context, out *stream, who identity.Principal,
 	if v.ProofPage, err = s.proofPage(ctx, who, o); err != nil {
 		return err
 	}
-	record, err := s.record(ctx, who, jobID)
-	if err != nil {
-		return err
-	}
-	if v.Whole, err = s.whole(ctx, record); err != nil {
+	if v.Whole, err = s.whole(ctx, who, jobID); err != nil {
 		return err
 	}
 	html, err := pages.Fragment("job", "live", &v)

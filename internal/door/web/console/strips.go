@@ -29,9 +29,12 @@ func (s *Site) cutFrames(ctx context.Context, who identity.Principal, o job.Obje
 
 // whole is why one machine renders each long frame of a job; "" for frames that are short or in
 // strips.
-func (s *Site) whole(ctx context.Context, record job.Record) (why string, err error) {
+func (s *Site) whole(ctx context.Context, who identity.Principal, jobID string) (why string, err error) {
 	err = s.DB.Read(ctx, func(tx *db.Tx) error {
-		why, err = s.Cuts.Whole(ctx, tx, record)
+		record, err := job.Find(ctx, tx, who.WorkspaceID, jobID)
+		if err == nil {
+			why, err = s.Cuts.Whole(ctx, tx, record)
+		}
 		return err
 	})
 	return why, err

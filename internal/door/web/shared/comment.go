@@ -26,6 +26,12 @@ type commentsView struct {
 // framePage is the page of a frame.
 func framePage(base string, frame int) string { return fmt.Sprintf("%s/frames/%d", base, frame) }
 
+// MostText and MostName are how many characters a comment and a name may have.
+func (commentsView) MostText() int { return share.MaxCommentCharacters }
+
+// MostName is described at MostText.
+func (commentsView) MostName() int { return share.MaxAuthorCharacters }
+
 // CommentedPath is the page of a frame that has comments.
 func (v view) CommentedPath(c share.Commented) string {
 	return framePage(v.Base, c.Frame) + "#comments"

@@ -21,7 +21,7 @@ import (
 func TestAFrameThatNoBrowserShowsLeadsToItsFile(t *testing.T) {
 	story.Each(t, func(t *testing.T, config app.Config) {
 		svc := story.Start(t, config)
-		svc.Worker(&dpxRenderer{})
+		svc.Worker(&otherPainter{as: asDPX})
 		p := svc.Console(svc.Caller(story.Credit))
 		begun, err := p.Take(p.QuoteOf(sceneOf(t, dpx), 2))
 		if err != nil {
@@ -41,34 +41,45 @@ func TestAFrameThatNoBrowserShowsLeadsToItsFile(t *testing.T) {
 	})
 }
 
-// dpxRenderer paints frames as DPX.
-type dpxRenderer struct{ story.Painter }
+// otherPainter paints frames, and has as write each in another format.
+type otherPainter struct {
+	story.Painter
+	as func(blender.Frame) (blender.Frame, error)
+}
 
-func (p *dpxRenderer) Start(ctx context.Context, options blender.Options) (worker.Session, error) {
+func (p *otherPainter) Start(ctx context.Context, options blender.Options) (worker.Session, error) {
 	s, err := p.Painter.Start(ctx, options)
-	return dpxSession{s}, err
+	return otherSession{s, p.as}, err
 }
 
-type dpxSession struct{ worker.Session }
-
-func (d dpxSession) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
-	return asDPX(d.Session.Render(ctx, frame, progress))
+type otherSession struct {
+	worker.Session
+	as func(blender.Frame) (blender.Frame, error)
 }
 
-func (d dpxSession) RenderFresh(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
-	return asDPX(d.Session.RenderFresh(ctx, frame, progress))
+func (o otherSession) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
+	return o.other(o.Session.Render(ctx, frame, progress))
 }
 
-// asDPX writes a frame as a grey one of 8 bits, of which each value is its number.
-func asDPX(f blender.Frame, err error) (blender.Frame, error) {
+func (o otherSession) RenderFresh(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
+	return o.other(o.Session.RenderFresh(ctx, frame, progress))
+}
+
+func (o otherSession) other(f blender.Frame, err error) (blender.Frame, error) {
 	if err != nil {
 		return f, err
 	}
+	return o.as(f)
+}
+
+// asDPX writes a frame as a grey one of 8 bits, of which each value is its number.
+func asDPX(f blender.Frame) (blender.Frame, error) {
 	const start = 2048
 	file := make([]byte, start+(3*f.Width+3)/4*4*f.Height)
 	be := binary.BigEndian
 	copy(file, "SDPX")
 	be.PutUint32(file[4:], start)
+	be.PutUint32(file[16:], uint32(len(file)))
 	be.PutUint16(file[770:], 1) // picture
 	be.PutUint32(file[772:], uint32(f.Width))
 	be.PutUint32(file[776:], uint32(f.Height))

@@ -2,7 +2,6 @@ package browser_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -17,7 +16,6 @@ import (
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/test/pixelstest"
 	"svc.example/internal/test/story"
-	"svc.example/internal/work/worker"
 )
 
 // OpenEXR is shown with all its pixels, as light as its viewer chooses.
@@ -28,7 +26,7 @@ func TestAnOpenEXRFrameIsShownWholeAndAtAnyExposure(t *testing.T) {
 
 func anOpenEXRFrameIsShown(t *testing.T, database string) {
 	svc := story.Start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: database, Log: story.LogOf(t)})
-	svc.Worker(&exrRenderer{})
+	svc.Worker(&otherPainter{as: asEXR})
 	p := svc.Console(svc.Caller(story.Credit))
 	begun, err := p.Take(p.QuoteOf(exrScene(t), 2))
 	if err != nil {
@@ -103,28 +101,8 @@ func sceneOf(t *testing.T, number byte) []byte {
 	return scene
 }
 
-// exrRenderer paints frames as OpenEXR: an eighth of light everywhere, half a metre away.
-type exrRenderer struct{ story.Painter }
-
-func (p *exrRenderer) Start(ctx context.Context, options blender.Options) (worker.Session, error) {
-	s, err := p.Painter.Start(ctx, options)
-	return exrSession{s}, err
-}
-
-type exrSession struct{ worker.Session }
-
-func (e exrSession) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
-	return asEXR(e.Session.Render(ctx, frame, progress))
-}
-
-func (e exrSession) RenderFresh(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
-	return asEXR(e.Session.RenderFresh(ctx, frame, progress))
-}
-
-func asEXR(f blender.Frame, err error) (blender.Frame, error) {
-	if err != nil {
-		return f, err
-	}
+// asEXR writes a frame as OpenEXR: an eighth of light everywhere, half a metre away.
+func asEXR(f blender.Frame) (blender.Frame, error) {
 	var out bytes.Buffer
 	le := binary.LittleEndian
 	out.Write(pixelstest.EXRHeaderOf(f.Width, f.Height, []string{"Y", "Z"}, pixelstest.Float, 0))

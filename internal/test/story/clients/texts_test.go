@@ -12,12 +12,13 @@ import (
 )
 
 // TestEveryClientFinishesAJobByTheTextsOfToolsAlone: many programs show their model nothing but
-// the text of an answer, which is enough for a whole job. LangChain's adapters have a test of
-// their own.
+// the text of an answer, which is enough for a whole job. A start without a person's consent is
+// refused; LangChain's adapters do not even send it.
 func TestEveryClientFinishesAJobByTheTextsOfToolsAlone(t *testing.T) {
 	t.Parallel()
-	for client, what := range map[string]string{"sdk": "the official TypeScript SDK", "ai": "the AI SDK", "mcp-remote": "mcp-remote", "inspector": "the Inspector's command line"} {
-		t.Run(what, func(t *testing.T) {
+	const refused, unsent = "The person has not accepted the price and the terms", "did not match expected schema"
+	for client, unasked := range map[string]string{"sdk": refused, "ai": refused, "mcp-remote": refused, "inspector": refused, "langchain": unsent} {
+		t.Run(client, func(t *testing.T) {
 			t.Parallel()
 			svc := story.SharedOn(t, "sqlite") // the texts are the same on both databases
 			c := svc.Caller(story.Credit)
@@ -25,6 +26,7 @@ func TestEveryClientFinishesAJobByTheTextsOfToolsAlone(t *testing.T) {
 			var said struct {
 				Sent       int    `json:"sent"`
 				TooDear    string `json:"too_dear"`
+				Unasked    string `json:"unasked"`
 				Job        string `json:"job"`
 				Receipt    string `json:"receipt"`
 				Ends       bool   `json:"ends"`
@@ -42,6 +44,7 @@ func TestEveryClientFinishesAJobByTheTextsOfToolsAlone(t *testing.T) {
 			}
 			for what, has := range map[string][2]string{
 				"a price above the maximum": {said.TooDear, "price_above_max"},
+				"a start without consent":   {said.Unasked, unasked},
 				"the job":                   {said.Job, "2 of 2 frames done"},
 				"the receipt's price":       {said.Receipt, "for 0.02 USD"},
 				"the receipt's ZIP":         {said.Receipt, said.Downloaded},

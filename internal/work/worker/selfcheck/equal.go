@@ -51,11 +51,11 @@ func (e Examination) rows(ctx context.Context, opts blender.Options) Finding {
 // compare compares the rows of this machine with the service's.
 func (e Examination) compare(ctx context.Context, own machineRows, kind, name string) Finding {
 	if e.Farm == nil {
-		return Finding{"equal rows", Fail, "rendered, and compared with nothing", "name the service and a node key with --server and --key, or a file with --equal"}
+		return Finding{"equal rows", Fail, "there is nothing to compare with", "name the service and a node key with --server and --key, or a file with --equal"}
 	}
 	found, err := e.Farm.Reference(ctx, farmapi.ReferenceRequest{BlenderVersion: own.Blender, BlenderBuildHash: own.Build, Device: kind, DeviceName: name})
 	if err != nil {
-		return Finding{"equal rows", Fail, err.Error(), "is --server the address of svc, and as new as this program?"}
+		return Finding{"equal rows", Fail, err.Error(), "check that --server is the address of svc, and that the service is not older than this program"}
 	}
 	return judgeReference(own, found)
 }
@@ -68,7 +68,7 @@ func judgeReference(own machineRows, found farmapi.ReferenceReply) Finding {
 	}
 	switch {
 	case found.Machines == 0:
-		return Finding{"equal rows", OK, "no reference yet: the service knows no rows of a " + own.Device + " with this Blender", "a worker that begins in this work folder sends its rows to the service"}
+		return Finding{"equal rows", OK, "no reference yet: no " + own.Device + " with this Blender has sent its rows", "a worker that begins in this work folder sends its rows to the service"}
 	case found.Rows == "":
 		return Finding{"equal rows", Warn, "no reference: " + machines + " with a " + own.Device + " do not agree", "at least one of them is defective, or has another driver: run the doctor on each, and compare drivers and clocks"}
 	case found.Rows != own.Rows:

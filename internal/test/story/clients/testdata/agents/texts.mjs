@@ -27,6 +27,24 @@ const clients = {
     const tools = await client.tools();
     return [async (name, args) => textOf(await tools[name].execute(args, { toolCallId: "1", messages: [] })), () => client.close()];
   },
+  // LangChain's adapters hold arguments to the schema themselves, and wrap the text of a single
+  // block in JSON, next to its structured content.
+  async langchain() {
+    const { MultiServerMCPClient } = await import("@langchain/mcp-adapters");
+    const client = new MultiServerMCPClient({
+      mcpServers: { svc: { transport: "http", url, headers: { Authorization: authorization } } }, throwOnLoadError: true,
+    });
+    const tools = Object.fromEntries((await client.getTools()).map((tool) => [tool.name, tool]));
+    const call = async (name, args) => {
+      try {
+        const { content } = await tools[name].invoke({ type: "tool_call", id: "1", name, args });
+        return textOf({ content: typeof content === "string" ? [JSON.parse(content)] : content });
+      } catch (error) {
+        return error.message;
+      }
+    };
+    return [call, () => client.close()];
+  },
   // The Inspector's command line is a process for each call, which takes arguments as name=JSON.
   async inspector() {
     const run = promisify(execFile);
@@ -63,6 +81,7 @@ const sent = await fetch(link, { method: "PUT", body: await readFile(SVC_SCENE) 
 const upload = next(await follow(awaited)).args.upload_id;
 const tooDear = await call("svc_quote", { upload_id: upload, frames: "1-3,10-20x5", max_price_cents: 5 });
 const quoted = await call("svc_quote", { upload_id: upload, frames: "1,2", max_price_cents: 2 });
+const unasked = await follow(quoted); // no person has accepted anything
 const { name: start, args: price } = next(quoted);
 let job = await call(start, { ...price, legal_acceptance: "SVC_LEGAL_V1" });
 while (next(job).name === "svc_status") job = await call("svc_status", { ...next(job).args, wait_seconds: 20 });
@@ -71,7 +90,7 @@ const zip = Buffer.from(await (await fetch(/https?:\/\/[^\s']+/.exec(download)[0
 const receipt = await follow(download);
 await end();
 console.log(JSON.stringify({
-  sent: sent.status, too_dear: tooDear, job, receipt, ends: next(receipt).name === undefined,
+  sent: sent.status, too_dear: tooDear, unasked, job, receipt, ends: next(receipt).name === undefined,
   downloaded: createHash("sha256").update(zip).digest("hex"),
 }));
 process.exit(0);
