@@ -69,7 +69,7 @@ func TestAWorkspaceSpendsNoMoreThanItsLimitOfADay(t *testing.T) {
 // jobs, one of them made before, admits one.
 func TestStartsAtOnceDoNotShareWhatIsLeftOfADay(t *testing.T) {
 	t.Parallel()
-	eachAlone(t, func(t *testing.T, s *service) {
+	eachAlone(t, func(_ *testing.T, s *service) {
 		first := s.put(nil, nil)
 		price := int64(first.body["price_cents"].(float64))
 		s.act(func(ctx context.Context, tx *db.Tx) (operator.Act, error) {

@@ -127,7 +127,7 @@ func TestAPersonSpendsNoMoreThanTheirLimitOfAMonth(t *testing.T) {
 // that covers two jobs, one of them made before, admits one.
 func TestStartsAtOnceDoNotShareWhatIsLeftOfAPersonsMonth(t *testing.T) {
 	t.Parallel()
-	eachAlone(t, func(t *testing.T, s *service) {
+	eachAlone(t, func(_ *testing.T, s *service) {
 		l := s.limited()
 		l.limit(2 * int64(l.begun(l.keys[0]).body["price_cents"].(float64)))
 		s.admitsOne(6, func(i int) string { return l.keys[i%len(l.keys)] })
