@@ -24,7 +24,7 @@
 //	svc-exr-v1 WIDTH HEIGHT
 //
 // Multi-layer OpenEXR, of which Blender shows no pixels. After the line follow the header's
-// attributes that give the pixels their meaning (see exr.go), then all chunks as they are stored.
+// attributes that give the pixels their meaning (package exr), then all chunks as they are stored.
 // Equal for equal renders of one Blender version, but not kept by re-encoding with another
 // compression.
 //

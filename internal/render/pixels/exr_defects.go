@@ -3,25 +3,10 @@ package pixels
 import (
 	"bytes"
 	"encoding/binary"
-	"math"
 	"strings"
+
+	"svc.example/internal/render/pixels/exr"
 )
-
-// exrChannel is a channel of an OpenEXR file. In a row, all values of the first channel
-// come before those of the second, and so on.
-type exrChannel struct {
-	name   string
-	offset int  // of its first value in a row, in bytes
-	bytes  int  // of a value: 2 for half, 4 for float and unsigned
-	float  bool // half or float
-	linear bool // B44 may pack its logarithm
-	colour bool // red, green, blue, alpha or grey, of any layer
-}
-
-// of returns the channel's values of a row.
-func (c *exrChannel) of(row []byte, width int) exrValues {
-	return exrValues{row[c.offset:][:c.bytes*width], c.bytes, c.float}
-}
 
 // isColour distinguishes colours ("R", "ViewLayer.Combined.R", "ViewLayer.DiffCol.R")
 // from passes, such as depth and vectors, in which infinite values are normal.
@@ -33,9 +18,6 @@ func isColour(name string) bool {
 	return false
 }
 
-// layerOf is what precedes the name of a channel: "" or a text that ends with a point.
-func layerOf(name string) string { return name[:strings.LastIndexByte(name, '.')+1] }
-
 // exrDetector looks for defects in the rows of a picture.
 type exrDetector struct {
 	detector
@@ -43,41 +25,41 @@ type exrDetector struct {
 	// colours are all channels of colours. shown are those of the picture itself: those
 	// of the layers called Combined or without a name, or else of the first layer with
 	// colours.
-	colours, shown []exrChannel
+	colours, shown []exr.Channel
 	// rgb are red, green and blue of the first layer that is shown and has them, or grey
 	// three times; nil for none.
-	rgb []exrChannel
+	rgb []exr.Channel
 }
 
-func newEXRDetector(f *exrFile) *exrDetector {
-	d := &exrDetector{width: f.width}
-	byName, main := map[string]exrChannel{}, ""
-	for _, c := range f.channels {
-		if !c.colour || !c.float {
+func newEXRDetector(f *exr.File) *exrDetector {
+	d := &exrDetector{width: f.Width}
+	byName, main := map[string]exr.Channel{}, ""
+	for _, c := range f.Channels {
+		if !isColour(c.Name) || !c.Float {
 			continue
 		}
 		d.colours = append(d.colours, c)
-		byName[c.name] = c
-		if layer := layerOf(c.name); layer == "" || strings.HasSuffix(layer, "Combined.") {
+		byName[c.Name] = c
+		if layer := c.Layer(); layer == "" || strings.HasSuffix(layer, "Combined.") {
 			d.shown = append(d.shown, c)
 		}
 	}
 	if len(d.shown) == 0 && len(d.colours) > 0 {
-		main = layerOf(d.colours[0].name)
+		main = d.colours[0].Layer()
 		for _, c := range d.colours {
-			if layerOf(c.name) == main {
+			if c.Layer() == main {
 				d.shown = append(d.shown, c)
 			}
 		}
 	}
 	for _, c := range d.shown {
-		layer := layerOf(c.name)
+		layer := c.Layer()
 		for _, names := range [][3]string{{"R", "G", "B"}, {"Y", "Y", "Y"}, {"V", "V", "V"}} {
 			r, ok := byName[layer+names[0]]
 			g, ok2 := byName[layer+names[1]]
 			b, ok3 := byName[layer+names[2]]
 			if ok && ok2 && ok3 && d.rgb == nil {
-				d.rgb = []exrChannel{r, g, b}
+				d.rgb = []exr.Channel{r, g, b}
 			}
 		}
 	}
@@ -87,7 +69,7 @@ func newEXRDetector(f *exrFile) *exrDetector {
 // values looks at one row.
 func (l *exrDetector) values(row []byte) {
 	for i := range l.colours {
-		l.notFinite = l.notFinite || l.colours[i].of(row, l.width).hasNotFinite()
+		l.notFinite = l.notFinite || hasNotFinite(l.colours[i].Of(row))
 	}
 	if len(l.shown) == 0 {
 		return
@@ -95,15 +77,15 @@ func (l *exrDetector) values(row []byte) {
 	flat, colour := true, make([]byte, 0, 16)
 	for i := range l.shown {
 		c := &l.shown[i]
-		values := c.of(row, l.width)
-		flat = flat && bytes.Equal(values.raw[c.bytes:], values.raw[:len(values.raw)-c.bytes])
-		colour = append(colour, values.raw[:c.bytes]...)
-		l.visible = l.visible || values.visible(strings.HasSuffix(c.name, "A"))
+		values := c.Of(row)
+		flat = flat && bytes.Equal(values.Raw[values.Size:], values.Raw[:len(values.Raw)-values.Size])
+		colour = append(colour, values.Raw[:values.Size]...)
+		l.visible = l.visible || visible(values, strings.HasSuffix(c.Name, "A"))
 	}
 	l.flat(flat, colour)
 	l.pixels += l.width
 	if l.rgb != nil {
-		l.pink += pinkOf(l.rgb[0].of(row, l.width), l.rgb[1].of(row, l.width), l.rgb[2].of(row, l.width), l.width)
+		l.pink += pinkOf(l.rgb[0].Of(row), l.rgb[1].Of(row), l.rgb[2].Of(row), l.width)
 	}
 }
 
@@ -118,27 +100,10 @@ const (
 	exrOpaque    = 0.999
 )
 
-// exrValues are the values of one channel in a row, as they lie in the file.
-type exrValues struct {
-	raw   []byte
-	bytes int  // of a value: 2 for half, 4 for float and unsigned
-	float bool // half or float
-}
-
-func (v exrValues) at(x int) float32 {
-	if v.bytes == 2 {
-		return halfValue(binary.LittleEndian.Uint16(v.raw[2*x:]))
-	}
-	if !v.float {
-		return float32(binary.LittleEndian.Uint32(v.raw[4*x:]))
-	}
-	return math.Float32frombits(binary.LittleEndian.Uint32(v.raw[4*x:]))
-}
-
 // visible reports whether a value is lighter than black, or, of an alpha, not opaque.
-func (v exrValues) visible(alpha bool) bool {
-	for x := range len(v.raw) / v.bytes {
-		if value := v.at(x); (alpha && value < exrOpaque) || (!alpha && value > exrBlackMost) {
+func visible(v exr.Values, alpha bool) bool {
+	for x := range len(v.Raw) / v.Size {
+		if value := v.At(x); (alpha && value < exrOpaque) || (!alpha && value > exrBlackMost) {
 			return true
 		}
 	}
@@ -146,17 +111,17 @@ func (v exrValues) visible(alpha bool) bool {
 }
 
 // hasNotFinite finds a value whose exponent is all ones: infinity or no number.
-func (v exrValues) hasNotFinite() bool {
-	if v.bytes == 2 {
-		for i := 1; i < len(v.raw); i += 2 {
-			if v.raw[i]&0x7c == 0x7c {
+func hasNotFinite(v exr.Values) bool {
+	if v.Size == 2 {
+		for i := 1; i < len(v.Raw); i += 2 {
+			if v.Raw[i]&0x7c == 0x7c {
 				return true
 			}
 		}
 		return false
 	}
-	for i := 0; i < len(v.raw); i += 4 {
-		if binary.LittleEndian.Uint32(v.raw[i:])&0x7f800000 == 0x7f800000 {
+	for i := 0; i < len(v.Raw); i += 4 {
+		if binary.LittleEndian.Uint32(v.Raw[i:])&0x7f800000 == 0x7f800000 {
 			return true
 		}
 	}
@@ -164,33 +129,15 @@ func (v exrValues) hasNotFinite() bool {
 }
 
 // pinkOf counts the pink pixels of a row.
-func pinkOf(red, green, blue exrValues, width int) (n int) {
+func pinkOf(red, green, blue exr.Values, width int) (n int) {
 	for x := range width {
-		r := red.at(x)
-		if r < exrPinkLeast || green.at(x) > exrPinkGreen {
+		r := red.At(x)
+		if r < exrPinkLeast || green.At(x) > exrPinkGreen {
 			continue
 		}
-		if b := blue.at(x); max(r, b)-min(r, b) <= exrPinkApart*max(r, b) {
+		if b := blue.At(x); max(r, b)-min(r, b) <= exrPinkApart*max(r, b) {
 			n++
 		}
 	}
 	return n
-}
-
-// halfValue returns the value of a half: a sign, 5 bits of exponent, 10 of fraction. They
-// are put at their places in a float, whose exponent is 112 less; the product is exact for
-// the smallest ones too.
-func halfValue(bits uint16) float32 {
-	const notFinite = 0x7c00
-	exact := math.Float32frombits(uint32(bits&0x7fff)<<13) * (1 << 112)
-	switch {
-	case bits&0x7fff > notFinite:
-		return float32(math.NaN())
-	case bits&0x7fff == notFinite:
-		exact = float32(math.Inf(1))
-	}
-	if bits&0x8000 != 0 {
-		return -exact
-	}
-	return exact
 }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"svc.example/internal/render/pixels/exr"
 )
 
 // Layer is a part of an OpenEXR picture, such as a pass of Blender's.
@@ -30,7 +32,7 @@ func Layers(r io.Reader) ([]Layer, error) {
 		return nil, err
 	}
 	var all []Layer
-	for _, l := range f.layers() {
+	for _, l := range layersOf(f) {
 		all = append(all, l.Layer)
 	}
 	return all, nil
@@ -42,50 +44,50 @@ func Layers(r io.Reader) ([]Layer, error) {
 // Layers, ErrTooLarge, and those of a file that is damaged above the end of the pixel's chunk.
 func ValuesAt(r io.Reader, layer string, x, y int) (values []Value, err error) {
 	f, err := openView(r)
-	if err != nil || x < 0 || y < 0 || x >= f.width || y >= f.height {
+	if err != nil || x < 0 || y < 0 || x >= f.Width || y >= f.Height {
 		return nil, err
 	}
-	if f.viewBytes() > viewMost {
-		return nil, fmt.Errorf("an OpenEXR chunk has %d bytes: %w", f.chunkBytes(), ErrTooLarge)
+	if f.ViewMemory() > viewMost {
+		return nil, fmt.Errorf("an OpenEXR chunk has %d bytes: %w", f.ChunkBytes(), ErrTooLarge)
 	}
-	l := f.layerNamed(layer)
-	err = f.row(y, func(row []byte) {
+	l := layerNamed(f, layer)
+	err = f.Row(y, func(row []byte) {
 		for i, c := range l.of {
-			values = append(values, Value{l.Channels[i], c.of(row, f.width).at(x)})
+			values = append(values, Value{l.Channels[i], c.Of(row).At(x)})
 		}
 	})
 	return values, err
 }
 
 // openView opens an OpenEXR picture that can be shown. Errors: ErrUnsupported, those of openEXR.
-func openView(r io.Reader) (*exrFile, error) {
+func openView(r io.Reader) (*exr.File, error) {
 	in := bufio.NewReader(r) // the same, if r is one
-	if head, err := in.Peek(len(exrMagic)); err != nil || [4]byte(head) != exrMagic {
+	if head, err := in.Peek(len(exr.Magic)); err != nil || string(head) != exr.Magic {
 		return nil, ErrUnsupported
 	}
 	f, err := openEXR(in)
 	if err != nil {
 		return nil, err
 	}
-	f.codec.shows = true
+	f.ShowDWA()
 	return f, nil
 }
 
 // exrLayer is a layer with the channels in the file.
 type exrLayer struct {
 	Layer
-	of []exrChannel // as Channels
+	of []exr.Channel // as Channels
 }
 
 // channelOrder has the names of channels as people say them: colours, places, and those of
 // cryptomattes.
 const channelOrder = "RGBXYZWUVArgba"
 
-// layers are those of the file: the one that a thumbnail shows, then the others by name.
-func (f *exrFile) layers() (all []exrLayer) {
+// layersOf are those of the file: the one that a thumbnail shows, then the others by name.
+func layersOf(f *exr.File) (all []exrLayer) {
 	places := map[string]int{}
-	for _, c := range f.channels {
-		name := strings.TrimSuffix(layerOf(c.name), ".")
+	for _, c := range f.Channels {
+		name := strings.TrimSuffix(c.Layer(), ".")
 		at, known := places[name]
 		if !known {
 			at, all = len(all), append(all, exrLayer{Layer: Layer{Name: name}})
@@ -95,7 +97,7 @@ func (f *exrFile) layers() (all []exrLayer) {
 	}
 	first := ""
 	if rgb := newEXRDetector(f).rgb; rgb != nil {
-		first = strings.TrimSuffix(layerOf(rgb[0].name), ".")
+		first = strings.TrimSuffix(rgb[0].Layer(), ".")
 	}
 	slices.SortStableFunc(all, func(a, b exrLayer) int {
 		if (a.Name == first) != (b.Name == first) {
@@ -105,34 +107,34 @@ func (f *exrFile) layers() (all []exrLayer) {
 	})
 	for i := range all {
 		l := &all[i]
-		slices.SortStableFunc(l.of, func(a, b exrChannel) int { return cmp.Compare(orderOf(a), orderOf(b)) })
+		slices.SortStableFunc(l.of, func(a, b exr.Channel) int { return cmp.Compare(orderOf(a), orderOf(b)) })
 		for _, c := range l.of {
-			l.Channels = append(l.Channels, strings.TrimPrefix(c.name, layerOf(c.name)))
+			l.Channels = append(l.Channels, strings.TrimPrefix(c.Name, c.Layer()))
 		}
 	}
 	return all
 }
 
 // orderOf is the place of a channel in its layer.
-func orderOf(c exrChannel) int {
-	if at := strings.Index(channelOrder, strings.TrimPrefix(c.name, layerOf(c.name))); at >= 0 {
+func orderOf(c exr.Channel) int {
+	if at := strings.Index(channelOrder, strings.TrimPrefix(c.Name, c.Layer())); at >= 0 {
 		return at
 	}
 	return len(channelOrder)
 }
 
 // layerNamed is the layer with a name; the first for any other.
-func (f *exrFile) layerNamed(name string) exrLayer {
-	all := f.layers()
+func layerNamed(f *exr.File, name string) exrLayer {
+	all := layersOf(f)
 	return all[max(0, slices.IndexFunc(all, func(l exrLayer) bool { return l.Name == name }))]
 }
 
 // shown are the three channels that a screen shows as red, green and blue: the colours or the places
 // of a layer; otherwise its first channel, or the chosen one, as grey.
-func (l exrLayer) shown(channel string) []exrChannel {
+func (l exrLayer) shown(channel string) []exr.Channel {
 	one := slices.Index(l.Channels, channel)
 	for _, names := range []string{"RGB", "rgb", "XYZ", "UVA"} {
-		var three []exrChannel
+		var three []exr.Channel
 		for _, name := range names {
 			if at := slices.Index(l.Channels, string(name)); at >= 0 {
 				three = append(three, l.of[at])
@@ -143,21 +145,5 @@ func (l exrLayer) shown(channel string) []exrChannel {
 		}
 	}
 	grey := l.of[max(0, one)]
-	return []exrChannel{grey, grey, grey}
-}
-
-// row reads one row of the picture, and no chunk that follows its own.
-func (f *exrFile) row(y int, take func(row []byte)) error {
-	done := false
-	return f.walk(io.Discard, func(first int) (func(int, []byte), bool) {
-		if done || y < first || y >= first+f.perChunk {
-			return nil, !done
-		}
-		done = true
-		return func(n int, row []byte) {
-			if n == y {
-				take(row)
-			}
-		}, true
-	})
+	return []exr.Channel{grey, grey, grey}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"image"
 	"io"
+
+	"svc.example/internal/render/pixels/exr"
 )
 
 // exrThumbnail scales an OpenEXR picture while it is read.
@@ -13,13 +15,13 @@ func exrThumbnail(in *bufio.Reader, side int) (*image.RGBA, error) {
 	if err != nil {
 		return nil, err
 	}
-	rgb := f.layers()[0].shown("")
-	if f.viewBytes() > thumbnailMost {
-		return nil, fmt.Errorf("an OpenEXR chunk has %d bytes: %w", f.chunkBytes(), ErrTooLarge)
+	rgb := layersOf(f)[0].shown("")
+	if f.ViewMemory() > thumbnailMost {
+		return nil, fmt.Errorf("an OpenEXR chunk has %d bytes: %w", f.ChunkBytes(), ErrTooLarge)
 	}
-	s := newScaler(f.width, f.height, side)
-	if err := f.chunks(io.Discard, func(y int, row []byte) {
-		r, g, b := rgb[0].of(row, f.width), rgb[1].of(row, f.width), rgb[2].of(row, f.width)
+	s := newScaler(f.Width, f.Height, side)
+	if err := f.Chunks(io.Discard, func(y int, row []byte) {
+		r, g, b := rgb[0].Of(row), rgb[1].Of(row), rgb[2].Of(row)
 		s.add(y, func(x int) (float64, float64, float64) { return light(r, x, 1), light(g, x, 1), light(b, x, 1) })
 	}); err != nil {
 		return nil, err
@@ -29,8 +31,8 @@ func exrThumbnail(in *bufio.Reader, side int) (*image.RGBA, error) {
 
 // light returns a value, times a gain, as light, 0 to 1: a screen shows no more. What is no
 // number is dark.
-func light(v exrValues, x int, gain float64) float64 {
-	if value := v.at(x); value > 0 { // no number is not
+func light(v exr.Values, x int, gain float64) float64 {
+	if value := v.At(x); value > 0 { // no number is not
 		return min(float64(value)*gain, 1)
 	}
 	return 0

@@ -7,6 +7,8 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"svc.example/internal/render/pixels/exr"
 )
 
 // Bounds of views.
@@ -79,15 +81,15 @@ func View(r io.Reader, look Look) (*image.YCbCr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if size := int64(f.width) * int64(f.height); size > ViewMost || f.viewBytes()+size*3/2 > viewMost {
-		return nil, fmt.Errorf("%d x %d pixels: %w", f.width, f.height, ErrTooLarge)
+	if size := int64(f.Width) * int64(f.Height); size > ViewMost || f.ViewMemory()+size*3/2 > viewMost {
+		return nil, fmt.Errorf("%d x %d pixels: %w", f.Width, f.Height, ErrTooLarge)
 	}
-	rgb := f.layerNamed(look.Layer).shown(look.Channel)
-	to, gain, codes := image.NewYCbCr(image.Rect(0, 0, f.width, f.height), image.YCbCrSubsampleRatio420), math.Exp2(look.Exposure), look.Transform.codes()
-	err = f.chunks(io.Discard, func(y int, row []byte) {
-		r, g, b := rgb[0].of(row, f.width), rgb[1].of(row, f.width), rgb[2].of(row, f.width)
-		code := func(v exrValues, x int) uint8 { return codes[step(v.at(x), gain)] }
-		for x := range f.width {
+	rgb := layerNamed(f, look.Layer).shown(look.Channel)
+	to, gain, codes := image.NewYCbCr(image.Rect(0, 0, f.Width, f.Height), image.YCbCrSubsampleRatio420), math.Exp2(look.Exposure), look.Transform.codes()
+	err = f.Chunks(io.Discard, func(y int, row []byte) {
+		r, g, b := rgb[0].Of(row), rgb[1].Of(row), rgb[2].Of(row)
+		code := func(v exr.Values, x int) uint8 { return codes[step(v.At(x), gain)] }
+		for x := range f.Width {
 			luma, blue, red := color.RGBToYCbCr(code(r, x), code(g, x), code(b, x))
 			to.Y[to.YOffset(x, y)] = luma
 			if x%2 == 0 && y%2 == 0 { // a JPEG has one colour for each two by two pixels

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"svc.example/internal/render/pixels/exr"
 )
 
 // Format is what a picture's bytes are. Blender writes these and no others.
@@ -52,7 +54,7 @@ func Formats() []Format {
 		{"png", []string{"PNG"}, "image/png", []string{".png"}, pixelwise + " Checksums, and that nothing follows the picture.", starts("\x89PNG"), readPNG},
 		{"jpeg", []string{"JPEG"}, "image/jpeg", []string{".jpg"}, pixelwise + " That nothing follows the picture. A picture that takes too much memory is walked through by its markers.", starts("\xff\xd8\xff"), readJPEG},
 		{"exr", []string{"OPEN_EXR", "OPEN_EXR_MULTILAYER"}, "", []string{".exr"}, "Every value of NONE, RLE, ZIPS, ZIP, PIZ, PXR24, B44 and B44A is decoded; black, pink, blank and invalid values are found. DWAA and DWAB are unpacked up to their waves. Numbers of rows and channels; nothing follows the picture.",
-			starts(string(exrMagic[:])), readEXR},
+			starts(exr.Magic), readEXR},
 		{"tiff", []string{"TIFF"}, "", []string{".tif"}, "Each strip is unpacked and counted (NONE, DEFLATE, LZW, PACKBITS), and every byte of the file belongs to the picture.", starts("II*\x00", "MM\x00*"), readTIFF},
 		{"bmp", []string{"BMP"}, "", []string{".bmp"}, "Header, and the length of the rows.", starts("BM"), readBMP},
 		{"hdr", []string{"HDR"}, "", []string{".hdr"}, "Header; the runs of each row are unpacked and counted.", starts("#?RADIANCE\n", "#?RGBE\n"), readHDR},

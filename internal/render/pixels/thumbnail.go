@@ -13,6 +13,8 @@ import (
 	"io"
 	"path"
 	"slices"
+
+	"svc.example/internal/render/pixels/exr"
 )
 
 // ErrTooLarge reports a picture of which no thumbnail can be made within the memory for
@@ -44,7 +46,7 @@ func Thumbnail(r io.Reader, side int) (*image.RGBA, error) {
 		return pngThumbnail(in, side)
 	case bytes.HasPrefix(head, []byte{0xff, 0xd8, 0xff}):
 		return imageThumbnail(in, side, jpegCost, jpeg.Decode)
-	case bytes.Equal(head, exrMagic[:]):
+	case string(head) == exr.Magic:
 		return exrThumbnail(in, side)
 	}
 	return nil, ErrUnsupported

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"svc.example/internal/render/pixels"
+	"svc.example/internal/render/pixels/exr"
 )
 
 // MaxMemory bounds what reading one strip may take, in bytes: a row of the widest picture with
@@ -20,12 +20,12 @@ type Strip struct {
 }
 
 // open opens a strip's file and checks its size. The caller closes the file.
-func (s Strip) open() (*os.File, *pixels.EXR, error) {
+func (s Strip) open() (*os.File, *exr.Reader, error) {
 	f, err := os.Open(s.Path)
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err := pixels.OpenEXR(f, MaxMemory)
+	e, err := exr.NewReader(f, MaxMemory)
 	switch {
 	case err != nil:
 	case e.Height != s.Held.Height():
@@ -45,7 +45,7 @@ func (s Strip) failed(err error) error {
 }
 
 // rows reads some rows of a strip, and returns how many those are.
-func (s Strip) rows(e *pixels.EXR, want Rows, row func(values []byte) error) (n int, err error) {
+func (s Strip) rows(e *exr.Reader, want Rows, row func(values []byte) error) (n int, err error) {
 	if want.From < s.Held.From || want.To > s.Held.To {
 		return 0, s.failed(fmt.Errorf("it does not hold the rows %d to %d", want.From, want.To-1))
 	}
@@ -83,8 +83,8 @@ func Join(out string, parts []Strip) error {
 }
 
 func join(out *os.File, parts []Strip) error {
-	var first *pixels.EXR
-	var w *pixels.EXRWriter
+	var first *exr.Reader
+	var w *exr.Writer
 	for i, p := range parts {
 		f, e, err := p.open()
 		if err != nil {
@@ -92,7 +92,7 @@ func join(out *os.File, parts []Strip) error {
 		}
 		if i == 0 {
 			first = e
-			w, err = pixels.WriteEXR(out, e, parts[len(parts)-1].Rows.To)
+			w, err = exr.NewWriter(out, e, parts[len(parts)-1].Rows.To)
 		}
 		if err == nil && (e.Width != first.Width || e.Kind != first.Kind) {
 			err = p.failed(errors.New("its width or its passes are not those of the first strip"))

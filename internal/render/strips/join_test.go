@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"svc.example/internal/render/pixels"
+	"svc.example/internal/render/pixels/exr"
 	"svc.example/internal/render/strips"
 )
 
@@ -20,7 +21,7 @@ const rendered = "../pixels/testdata/blender/open_exr_rgba_32_zip.exr"
 
 // picture is an OpenEXR file's channels and rows.
 type picture struct {
-	like *pixels.EXR
+	like *exr.Reader
 	rows [][]byte
 }
 
@@ -31,7 +32,7 @@ func readRows(t *testing.T, path string) picture {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	e, err := pixels.OpenEXR(f, strips.MaxMemory)
+	e, err := exr.NewReader(f, strips.MaxMemory)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func (p picture) strip(t *testing.T, from, to, overlap int) strips.Strip {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := pixels.WriteEXR(f, p.like, s.Held.Height())
+	w, err := exr.NewWriter(f, p.like, s.Held.Height())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,10 +217,10 @@ func TestAStripOfEndlessRowsIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	if _, err := pixels.OpenEXR(io.Reader(file), 1<<10); err == nil {
+	if _, err := exr.NewReader(io.Reader(file), 1<<10); err == nil {
 		t.Error("rows above the bound are read")
 	}
-	if _, err := pixels.OpenEXR(strings.NewReader("\x89PNG"), 1<<20); !errors.Is(err, pixels.ErrUnsupported) {
+	if _, err := exr.NewReader(strings.NewReader("\x89PNG"), 1<<20); !errors.Is(err, exr.ErrUnsupported) {
 		t.Error(err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"math"
 	"strings"
 
-	"svc.example/internal/render/pixels"
+	"svc.example/internal/render/pixels/exr"
 )
 
 // Seam is the SHA-256 of the rows at a cut as a strip has them: the last one above the row cut, and
@@ -31,7 +31,7 @@ func (s Strip) Seam(cut int) (string, error) {
 
 // SeamIn is Seam of a strip whose file is read from in, and which must be so wide.
 func (s Strip) SeamIn(in io.Reader, width, cut int) (string, error) {
-	e, err := pixels.OpenEXR(in, MaxMemory)
+	e, err := exr.NewReader(in, MaxMemory)
 	if err == nil && (e.Width != width || e.Height != s.Held.Height()) {
 		err = fmt.Errorf("it is %dx%d instead of %dx%d", e.Width, e.Height, width, s.Held.Height())
 	}
@@ -41,7 +41,7 @@ func (s Strip) SeamIn(in io.Reader, width, cut int) (string, error) {
 	return s.seam(e, cut)
 }
 
-func (s Strip) seam(e *pixels.EXR, cut int) (string, error) {
+func (s Strip) seam(e *exr.Reader, cut int) (string, error) {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "svc-seam-v1 %d %d\n%s", e.Width, len(e.Channels()), e.Kind)
 	counts := make(map[string][]float32)

@@ -21,6 +21,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/render/pixels"
+	"svc.example/internal/render/pixels/exr"
 	"svc.example/internal/render/strips"
 	"svc.example/internal/test/jobtest"
 	"svc.example/internal/work/dispatch"
@@ -34,7 +35,7 @@ type world struct {
 	*jobtest.World
 	*split.Cuts
 	t    *testing.T
-	like func() *pixels.EXR
+	like func() *exr.Reader
 	job  string
 }
 
@@ -53,8 +54,8 @@ func eachOf(t *testing.T, renderer string, waiting int, test func(t *testing.T, 
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := world{World: in, t: t, like: func() *pixels.EXR {
-			e, err := pixels.OpenEXR(bytes.NewReader(head), strips.MaxMemory)
+		w := world{World: in, t: t, like: func() *exr.Reader {
+			e, err := exr.NewReader(bytes.NewReader(head), strips.MaxMemory)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -149,7 +150,7 @@ func (w world) strip(of split.Strip, wrong bool) []byte {
 		w.t.Fatal(err)
 	}
 	like := w.like()
-	out, err := pixels.WriteEXR(f, like, of.Shown().Height())
+	out, err := exr.NewWriter(f, like, of.Shown().Height())
 	for y := of.Shown().From; y < of.Shown().To && err == nil; y++ {
 		row := make([]byte, like.RowBytes)
 		for i := range row {

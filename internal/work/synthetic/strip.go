@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"svc.example/internal/render/blender"
-	"svc.example/internal/render/pixels"
+	"svc.example/internal/render/pixels/exr"
 	"svc.example/internal/render/strips"
 )
 
@@ -39,11 +39,11 @@ func (s *session) RenderStrip(ctx context.Context, frame int, strip strips.Strip
 }
 
 func (s *session) paintRows(out *os.File, from, to int, fault Fault) error {
-	like, err := pixels.OpenEXR(bytes.NewReader(exrHead(s.size.X, to-from)), strips.MaxMemory)
+	like, err := exr.NewReader(bytes.NewReader(exrHead(s.size.X, to-from)), strips.MaxMemory)
 	if err != nil {
 		return err
 	}
-	w, err := pixels.WriteEXR(out, like, to-from)
+	w, err := exr.NewWriter(out, like, to-from)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (s *session) colour(frame int, joined string) ([]byte, error) {
 		return nil, err
 	}
 	defer in.Close()
-	picture, err := pixels.OpenEXR(in, strips.MaxMemory)
+	picture, err := exr.NewReader(in, strips.MaxMemory)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"svc.example/internal/render/blender"
-	"svc.example/internal/render/pixels"
+	"svc.example/internal/render/pixels/exr"
 	"svc.example/internal/render/strips"
 	"svc.example/internal/work/worker"
 )
@@ -63,7 +63,7 @@ func paintStrip(path string, rows strips.Rows, ones bool) error {
 		return err
 	}
 	defer like.Close()
-	e, err := pixels.OpenEXR(like, strips.MaxMemory)
+	e, err := exr.NewReader(like, strips.MaxMemory)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func paintStrip(path string, rows strips.Rows, ones bool) error {
 		return err
 	}
 	defer file.Close()
-	w, err := pixels.WriteEXR(file, e, rows.Height())
+	w, err := exr.NewWriter(file, e, rows.Height())
 	for range rows.Height() {
 		row := make([]byte, e.RowBytes)
 		if ones {

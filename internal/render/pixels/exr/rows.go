@@ -1,4 +1,4 @@
-package pixels
+package exr
 
 import (
 	"bufio"
@@ -9,8 +9,9 @@ import (
 	"iter"
 )
 
-// EXR is an OpenEXR picture that is read row by row.
-type EXR struct {
+// Reader is an OpenEXR picture that is read row by row, from the top, and keeps its remarks for a
+// copy.
+type Reader struct {
 	Width, Height int
 	// Kind is the same for pictures whose rows have the same channels of the same types.
 	Kind string
@@ -18,58 +19,53 @@ type EXR struct {
 	// after the other in the order of their names, little-endian.
 	RowBytes int
 
-	file    *exrFile
-	remarks []exrRemark
+	file    *File
+	remarks []headerRemark
 }
 
-// exrRemark is an attribute that says nothing of the pixels.
-type exrRemark struct {
+// headerRemark is an attribute that says nothing of the pixels.
+type headerRemark struct {
 	name, kind string
 	value      []byte
 }
 
-// OpenEXR reads a header. memory bounds what the header and reading rows may take, in bytes.
+// NewReader reads a header. memory bounds what the header and reading rows may take, in bytes.
 // Errors: those of a damaged header, of more memory, and of pictures whose rows cannot be read: those
 // from the bottom up, and DWA.
-func OpenEXR(in io.Reader, memory int64) (*EXR, error) {
-	e, kept, buffered := &EXR{}, int64(0), bufio.NewReaderSize(in, 1<<16)
-	if head, err := buffered.Peek(len(exrMagic)); err != nil || [4]byte(head) != exrMagic {
-		return nil, fmt.Errorf("it is no OpenEXR picture: %w", ErrUnsupported)
-	}
-	f, err := openEXRWith(buffered, func(name, kind string, value []byte) {
+func NewReader(in io.Reader, memory int64) (*Reader, error) {
+	e, kept, buffered := &Reader{}, int64(0), bufio.NewReaderSize(in, 1<<16)
+	f, err := open(buffered, func(name, kind string, value []byte) {
 		if kept += int64(len(value)); kept <= memory {
-			e.remarks = append(e.remarks, exrRemark{name, kind, value})
+			e.remarks = append(e.remarks, headerRemark{name, kind, value})
 		}
 	})
 	switch {
 	case err != nil:
 		return nil, err
-	case f.upwards || f.compression >= exrDWAA:
+	case f.Upwards || f.DWA():
 		return nil, fmt.Errorf("the OpenEXR picture has its rows from the bottom up, or DWA: %w", ErrUnsupported)
-	case int64(f.width)*int64(f.height) > MaxPixels:
-		return nil, tooLarge("exr", f.width, f.height, MaxPixels)
-	case kept+f.memory() > memory:
-		return nil, fmt.Errorf("the OpenEXR picture takes %d bytes to read, more than %d", kept+f.memory(), memory)
+	case kept+f.Memory() > memory:
+		return nil, fmt.Errorf("the OpenEXR picture takes %d bytes to read, more than %d", kept+f.Memory(), memory)
 	}
-	e.file, e.Width, e.Height, e.RowBytes = f, f.width, f.height, f.rowBytes
+	e.file, e.Width, e.Height, e.RowBytes = f, f.Width, f.Height, f.rowBytes
 	e.Kind = string(f.attributes["channels"])
 	return e, nil
 }
 
 // Channels lists the names of the channels, sorted.
-func (e *EXR) Channels() []string {
-	names := make([]string, len(e.file.channels))
-	for i, c := range e.file.channels {
-		names[i] = c.name
+func (e *Reader) Channels() []string {
+	names := make([]string, len(e.file.Channels))
+	for i, c := range e.file.Channels {
+		names[i] = c.Name
 	}
 	return names
 }
 
 // Split yields the channels of a row, with their values.
-func (e *EXR) Split(row []byte) iter.Seq2[string, []byte] {
+func (e *Reader) Split(row []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
-		for _, c := range e.file.channels {
-			if !yield(c.name, c.of(row, e.Width).raw) {
+		for _, c := range e.file.Channels {
+			if !yield(c.Name, c.Of(row).Raw) {
 				return
 			}
 		}
@@ -79,7 +75,7 @@ func (e *EXR) Split(row []byte) iter.Seq2[string, []byte] {
 // Rows reads the picture, once, and calls row with those from row from up to row to, from the top.
 // The bytes are valid during the call. Errors: row's, which ends the reading; those of a file that
 // is cut or damaged, or that has bytes after the picture.
-func (e *EXR) Rows(from, to int, row func(y int, values []byte) error) error {
+func (e *Reader) Rows(from, to int, row func(y int, values []byte) error) error {
 	f := e.file
 	var failed error
 	take := func(y int, values []byte) {
@@ -96,14 +92,14 @@ func (e *EXR) Rows(from, to int, row func(y int, values []byte) error) error {
 	if err = errors.Join(err, failed); err != nil {
 		return err
 	}
-	return atEnd(f.in)
+	return f.atEnd()
 }
 
 // header is that of a picture with the same rows, but so many, packed by ZIP.
-func (e *EXR) header(height int) []byte {
+func (e *Reader) header(height int) []byte {
 	var b bytes.Buffer
-	b.Write(exrMagic[:])
-	b.Write([]byte{exrVersion, exrLongNames >> 8, 0, 0})
+	b.WriteString(Magic)
+	b.Write([]byte{fileVersion, longNames >> 8, 0, 0})
 	attribute := func(name, kind string, value []byte) {
 		b.WriteString(name + "\x00" + kind + "\x00")
 		b.Write(le32(len(value)))
@@ -111,7 +107,7 @@ func (e *EXR) header(height int) []byte {
 	}
 	window := bytes.Join([][]byte{le32(0), le32(0), le32(e.Width - 1), le32(height - 1)}, nil)
 	attribute("channels", "chlist", e.file.attributes["channels"])
-	attribute("compression", "compression", []byte{exrZIP})
+	attribute("compression", "compression", []byte{zip})
 	attribute("dataWindow", "box2i", window)
 	attribute("displayWindow", "box2i", window)
 	attribute("lineOrder", "lineOrder", []byte{0})

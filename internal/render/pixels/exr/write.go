@@ -1,4 +1,4 @@
-package pixels
+package exr
 
 import (
 	"bytes"
@@ -9,8 +9,8 @@ import (
 	"github.com/klauspost/compress/zlib"
 )
 
-// EXRWriter writes an OpenEXR picture row by row, packed by ZIP.
-type EXRWriter struct {
+// Writer writes an OpenEXR picture row by row, packed by ZIP.
+type Writer struct {
 	out      io.WriteSeeker
 	rowBytes int
 	height   int
@@ -24,11 +24,11 @@ type EXRWriter struct {
 	offsets  []byte
 }
 
-// WriteEXR begins a picture that has the channels and remarks of another one, and so many rows.
-func WriteEXR(out io.WriteSeeker, like *EXR, height int) (*EXRWriter, error) {
+// NewWriter begins a picture that has the channels and remarks of another one, and so many rows.
+func NewWriter(out io.WriteSeeker, like *Reader, height int) (*Writer, error) {
 	head := like.header(height)
-	chunks := (height + exrRows[exrZIP] - 1) / exrRows[exrZIP]
-	w := &EXRWriter{out: out, rowBytes: like.RowBytes, height: height, table: int64(len(head)), offsets: make([]byte, 0, 8*chunks)}
+	chunks := (height + rowsPerChunk[zip] - 1) / rowsPerChunk[zip]
+	w := &Writer{out: out, rowBytes: like.RowBytes, height: height, table: int64(len(head)), offsets: make([]byte, 0, 8*chunks)}
 	w.at = w.table + 8*int64(chunks)
 	var err error
 	// The rows are read once, soon, on the same machine.
@@ -41,20 +41,20 @@ func WriteEXR(out io.WriteSeeker, like *EXR, height int) (*EXRWriter, error) {
 	return w, err
 }
 
-// Row adds the next row from the top, as EXR.Rows gives it.
-func (w *EXRWriter) Row(values []byte) error {
+// Row adds the next row from the top, as Reader.Rows gives it.
+func (w *Writer) Row(values []byte) error {
 	if len(values) != w.rowBytes || w.done == w.height {
 		return errors.New("the OpenEXR picture takes no such row")
 	}
 	w.rows = append(w.rows, values...)
-	if w.done++; w.done%exrRows[exrZIP] != 0 && w.done != w.height {
+	if w.done++; w.done%rowsPerChunk[zip] != 0 && w.done != w.height {
 		return nil
 	}
 	return w.chunk()
 }
 
 // chunk writes the rows that were collected.
-func (w *EXRWriter) chunk() error {
+func (w *Writer) chunk() error {
 	w.sorted = grown(w.sorted, len(w.rows))
 	resort(w.sorted, w.rows)
 	w.packed.Reset()
@@ -69,9 +69,9 @@ func (w *EXRWriter) chunk() error {
 	if len(stored) >= len(w.rows) {
 		stored = w.rows
 	}
-	first := (w.done - 1) / exrRows[exrZIP] * exrRows[exrZIP]
+	first := (w.done - 1) / rowsPerChunk[zip] * rowsPerChunk[zip]
 	w.offsets = binary.LittleEndian.AppendUint64(w.offsets, uint64(w.at))
-	w.at += exrChunkHead + int64(len(stored))
+	w.at += chunkHead + int64(len(stored))
 	for _, part := range [][]byte{le32(first), le32(len(stored)), stored} {
 		if _, err := w.out.Write(part); err != nil {
 			return err
@@ -82,7 +82,7 @@ func (w *EXRWriter) chunk() error {
 }
 
 // Close completes the file. It does not close what it was written to. Error: rows are missing.
-func (w *EXRWriter) Close() error {
+func (w *Writer) Close() error {
 	if w.done != w.height {
 		return errors.New("the OpenEXR picture lacks rows")
 	}

@@ -1,4 +1,4 @@
-package pixels
+package exr
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ const (
 	dwaBlock        = 8 // pixels on each side
 )
 
-func (c *exrCodec) unpackDWA(stored io.Reader, size int64, n int) error {
+func (c *codec) unpackDWA(stored io.Reader, size int64, n int) error {
 	packed, err := c.load(stored, size)
 	if err == nil {
 		err = c.dwa(packed, n)
@@ -37,7 +37,7 @@ func (c *exrCodec) unpackDWA(stored io.Reader, size int64, n int) error {
 // dwa checks the structure of a DWA chunk: each of its parts must unpack to the size that
 // its channels have, and those that are shown become rows. The pixels themselves come out of float
 // arithmetic, which differs between processors, so they have no hash of their own.
-func (c *exrCodec) dwa(packed []byte, n int) error {
+func (c *codec) dwa(packed []byte, n int) error {
 	if len(packed) < 8*dwaHead {
 		return io.ErrUnexpectedEOF
 	}
@@ -53,10 +53,10 @@ func (c *exrCodec) dwa(packed []byte, n int) error {
 	if err != nil {
 		return err
 	}
-	blocks := uint64((n+dwaBlock-1)/dwaBlock) * uint64((c.width+dwaBlock-1)/dwaBlock)
+	blocks := uint64((n+dwaBlock-1)/dwaBlock) * uint64((c.Width+dwaBlock-1)/dwaBlock)
 	var plain, runs, waved uint64
-	for _, ch := range c.channels {
-		switch size := uint64(n) * uint64(c.width) * uint64(ch.bytes); kindOf(ch, rules) {
+	for _, ch := range c.Channels {
+		switch size := uint64(n) * uint64(c.Width) * uint64(ch.bytes); kindOf(ch, rules) {
 		case dwaIsWaved:
 			waved++
 		case dwaIsRuns:
@@ -90,7 +90,7 @@ func (c *exrCodec) dwa(packed []byte, n int) error {
 }
 
 // dwaParts unpacks the four parts, one after the other into the same buffer.
-func (c *exrCodec) dwaParts(parts [4][]byte, head [dwaHead]uint64, blocks int) error {
+func (c *codec) dwaParts(parts [4][]byte, head [dwaHead]uint64, blocks int) error {
 	zipped := func(part []byte, size uint64) ([]byte, error) {
 		c.spare = grown(c.spare, int(size))
 		if size == 0 && len(part) == 0 {
@@ -120,7 +120,7 @@ func (c *exrCodec) dwaParts(parts [4][]byte, head [dwaHead]uint64, blocks int) e
 }
 
 // dwaWaves unpacks the waves of all blocks.
-func (c *exrCodec) dwaWaves(part []byte, head [dwaHead]uint64) (waves []uint16, err error) {
+func (c *codec) dwaWaves(part []byte, head [dwaHead]uint64) (waves []uint16, err error) {
 	waves = make([]uint16, head[dwaWaves])
 	switch {
 	case head[dwaWaves] == 0 && len(part) == 0:
@@ -205,9 +205,9 @@ type dwaRule struct {
 	colour  int   // 0 red, 1 green, 2 blue; less for others
 }
 
-func (r dwaRule) fits(c exrChannel) bool {
-	name, values := c.name[strings.LastIndexByte(c.name, '.')+1:], uint8(0)
-	if c.float {
+func (r dwaRule) fits(c Channel) bool {
+	name, values := c.Name[strings.LastIndexByte(c.Name, '.')+1:], uint8(0)
+	if c.Float {
 		values = uint8(c.bytes / 2)
 	}
 	return r.values == values && (name == r.name || (r.anyCase && strings.EqualFold(name, r.name)))

@@ -1,4 +1,4 @@
-package pixels
+package exr
 
 import (
 	"bytes"
@@ -9,15 +9,15 @@ import (
 	"github.com/klauspost/compress/zlib"
 )
 
-// exrTables bounds the tables of all codecs and their states, in bytes.
-const exrTables = 4 << 20
+// tables bounds the tables of all codecs and their states, in bytes.
+const tables = 4 << 20
 
-// errEXRPacking is a chunk that does not unpack to the rows that its header promises.
-var errEXRPacking = errors.New("it does not unpack to its rows")
+// errPacking is a chunk that does not unpack to the rows that its header promises.
+var errPacking = errors.New("it does not unpack to its rows")
 
-// exrCodec unpacks chunks. Its buffers serve all chunks of a picture.
-type exrCodec struct {
-	*exrFile
+// codec unpacks chunks. Its buffers serve all chunks of a picture.
+type codec struct {
+	*File
 	most   int64  // bytes that a chunk of DWA may unpack to; 0 for any number
 	shows  bool   // chunks of DWA become rows
 	raw    []byte // rows
@@ -31,9 +31,9 @@ type exrCodec struct {
 // which only the structure is known. A chunk that is not shorter than its rows was stored
 // without compression, which gained nothing. The caller has checked that the chunk is not
 // longer.
-func (c *exrCodec) unpack(stored io.Reader, size int64, n int) (rows []byte, err error) {
+func (c *codec) unpack(stored io.Reader, size int64, n int) (rows []byte, err error) {
 	want := n * c.rowBytes
-	if c.compression >= exrDWAA && size < int64(want) {
+	if c.compression >= dwaA && size < int64(want) {
 		if err := c.unpackDWA(stored, size, n); err != nil || !c.shows {
 			return nil, err
 		}
@@ -45,9 +45,9 @@ func (c *exrCodec) unpack(stored io.Reader, size int64, n int) (rows []byte, err
 		return c.raw, err
 	}
 	switch c.compression {
-	case exrNone:
+	case none:
 		return nil, errors.New("it is shorter than its rows")
-	case exrZIPS, exrZIP:
+	case zips, zip:
 		c.spare = grown(c.spare, want)
 		if err = c.inflate(stored, c.spare); err == nil {
 			unsort(c.raw, c.spare)
@@ -58,24 +58,24 @@ func (c *exrCodec) unpack(stored io.Reader, size int64, n int) (rows []byte, err
 			return nil, err
 		}
 		switch c.compression {
-		case exrRLE:
+		case rle:
 			c.spare = grown(c.spare, want)
 			if err = expandRuns(c.spare, packed); err == nil {
 				unsort(c.raw, c.spare)
 			}
-		case exrPIZ:
+		case piz:
 			err = c.piz(packed, n)
-		case exrPXR24:
+		case pxr24:
 			err = c.pxr24(packed, n)
-		case exrB44, exrB44A:
+		case b44, b44A:
 			err = c.b44(packed, n)
 		}
 		if err != nil {
-			return nil, errors.Join(errEXRPacking, err)
+			return nil, errors.Join(errPacking, err)
 		}
 	}
 	if err != nil {
-		return nil, errors.Join(errEXRPacking, err)
+		return nil, errors.Join(errPacking, err)
 	}
 	if _, err := io.Copy(io.Discard, stored); err != nil { // what zlib leaves
 		return nil, err
@@ -84,7 +84,7 @@ func (c *exrCodec) unpack(stored io.Reader, size int64, n int) (rows []byte, err
 }
 
 // load reads a chunk as it is stored. The buffer grows with what really arrives.
-func (c *exrCodec) load(stored io.Reader, size int64) ([]byte, error) {
+func (c *codec) load(stored io.Reader, size int64) ([]byte, error) {
 	c.packed.Reset()
 	n, err := c.packed.ReadFrom(stored)
 	if err == nil && n != size {
@@ -103,7 +103,7 @@ func grown(buffer []byte, n int) []byte {
 
 // inflate fills raw from a zlib stream, and reads the stream to its checksum. Nothing may
 // follow the stream.
-func (c *exrCodec) inflate(stored io.Reader, raw []byte) error {
+func (c *codec) inflate(stored io.Reader, raw []byte) error {
 	n, err := c.inflated(stored, raw)
 	if err == nil && n != len(raw) {
 		err = io.ErrUnexpectedEOF
@@ -112,7 +112,7 @@ func (c *exrCodec) inflate(stored io.Reader, raw []byte) error {
 }
 
 // inflated is inflate of a stream that may be shorter than raw; it returns its length.
-func (c *exrCodec) inflated(stored io.Reader, raw []byte) (n int, err error) {
+func (c *codec) inflated(stored io.Reader, raw []byte) (n int, err error) {
 	if c.zlib == nil {
 		c.zlib, err = zlib.NewReader(stored)
 	} else {
@@ -179,10 +179,10 @@ func expandRuns(out, packed []byte) error {
 
 // pxr24 unpacks zlib of differences between the pixels of a row, whose bytes were put apart:
 // the highest ones of all pixels first. A float has lost its lowest byte.
-func (c *exrCodec) pxr24(packed []byte, n int) error {
+func (c *codec) pxr24(packed []byte, n int) error {
 	total := 0
-	for _, ch := range c.channels {
-		total += n * c.width * pxr24Bytes(ch)
+	for _, ch := range c.Channels {
+		total += n * c.Width * pxr24Bytes(ch)
 	}
 	c.spare = grown(c.spare, total)
 	if err := c.inflate(bytes.NewReader(packed), c.spare); err != nil {
@@ -190,12 +190,12 @@ func (c *exrCodec) pxr24(packed []byte, n int) error {
 	}
 	from := c.spare
 	for y := range n {
-		for _, ch := range c.channels {
+		for _, ch := range c.Channels {
 			row, kept, pixel := c.raw[y*c.rowBytes+ch.offset:], pxr24Bytes(ch), uint32(0)
-			for x := range c.width {
+			for x := range c.Width {
 				var difference uint32
 				for b := range kept {
-					difference |= uint32(from[b*c.width+x]) << (8 * (ch.bytes - 1 - b))
+					difference |= uint32(from[b*c.Width+x]) << (8 * (ch.bytes - 1 - b))
 				}
 				pixel += difference
 				if ch.bytes == 2 {
@@ -204,15 +204,15 @@ func (c *exrCodec) pxr24(packed []byte, n int) error {
 					binary.LittleEndian.PutUint32(row[4*x:], pixel)
 				}
 			}
-			from = from[kept*c.width:]
+			from = from[kept*c.Width:]
 		}
 	}
 	return nil
 }
 
 // pxr24Bytes is how many bytes of a value are kept.
-func pxr24Bytes(c exrChannel) int {
-	if c.float && c.bytes == 4 {
+func pxr24Bytes(c Channel) int {
+	if c.Float && c.bytes == 4 {
 		return 3
 	}
 	return c.bytes
@@ -220,10 +220,10 @@ func pxr24Bytes(c exrChannel) int {
 
 // b44 unpacks halfs in blocks of 4x4 pixels, of one channel after the other. Other channels
 // lie there as they are.
-func (c *exrCodec) b44(packed []byte, n int) error {
-	for _, ch := range c.channels {
-		if !ch.float || ch.bytes == 4 {
-			line := ch.bytes * c.width
+func (c *codec) b44(packed []byte, n int) error {
+	for _, ch := range c.Channels {
+		if !ch.Float || ch.bytes == 4 {
+			line := ch.bytes * c.Width
 			if len(packed) < n*line {
 				return io.ErrUnexpectedEOF
 			}
@@ -248,10 +248,10 @@ func (c *exrCodec) b44(packed []byte, n int) error {
 }
 
 // b44Blocks unpacks the blocks of one channel, and returns what follows them.
-func (c *exrCodec) b44Blocks(ch exrChannel, packed []byte, n int) (rest []byte, err error) {
+func (c *codec) b44Blocks(ch Channel, packed []byte, n int) (rest []byte, err error) {
 	var s [16]uint16
 	for top := 0; top < n; top += 4 {
-		for left := 0; left < c.width; left += 4 {
+		for left := 0; left < c.Width; left += 4 {
 			size := 14
 			if len(packed) >= 3 && packed[2] >= 13<<2 {
 				size = 3
@@ -262,7 +262,7 @@ func (c *exrCodec) b44Blocks(ch exrChannel, packed []byte, n int) (rest []byte, 
 			b44Block(&s, packed[:size])
 			packed = packed[size:]
 			for i, v := range s {
-				if y, x := top+i/4, left+i%4; y < n && x < c.width {
+				if y, x := top+i/4, left+i%4; y < n && x < c.Width {
 					binary.LittleEndian.PutUint16(c.raw[y*c.rowBytes+ch.offset+2*x:], v)
 				}
 			}

@@ -1,4 +1,4 @@
-package pixels
+package exr
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 // each value is then made light by a power. Views and thumbnails show them; hashes never see them.
 
 // dwaRows makes the rows of a chunk from its parts, whose sizes have been checked.
-func (c *exrCodec) dwaRows(parts [4][]byte, head [dwaHead]uint64, rules []dwaRule, n int) error {
+func (c *codec) dwaRows(parts [4][]byte, head [dwaHead]uint64, rules []dwaRule, n int) error {
 	unzipped := func(part []byte, size uint64) ([]byte, error) {
 		out := make([]byte, size)
 		if size == 0 && len(part) == 0 {
@@ -22,7 +22,7 @@ func (c *exrCodec) dwaRows(parts [4][]byte, head [dwaHead]uint64, rules []dwaRul
 		}
 		return out, c.inflate(bytes.NewReader(part), out)
 	}
-	d := dwaDecoder{exrCodec: c, n: n}
+	d := dwaDecoder{codec: c, n: n}
 	waves, err := c.dwaWaves(parts[1], head)
 	if err != nil {
 		return err
@@ -61,18 +61,18 @@ func (c *exrCodec) dwaRows(parts [4][]byte, head [dwaHead]uint64, rules []dwaRul
 	for i := range waved {
 		d.put(waved[i : i+1])
 	}
-	for _, ch := range c.channels {
-		size := n * c.width * ch.bytes
+	for _, ch := range c.Channels {
+		size := n * c.Width * ch.bytes
 		switch kindOf(ch, rules) {
 		case dwaIsPlain:
 			for y := range n {
-				copy(c.raw[y*c.rowBytes+ch.offset:], plain[y*ch.bytes*c.width:][:ch.bytes*c.width])
+				copy(c.raw[y*c.rowBytes+ch.offset:], plain[y*ch.bytes*c.Width:][:ch.bytes*c.Width])
 			}
 			plain = plain[size:]
 		case dwaIsRuns: // first the first bytes of all values, then the second ones
 			for at, b := range runs[:size] {
-				byteOf, value := at/(n*c.width), at%(n*c.width)
-				c.raw[value/c.width*c.rowBytes+ch.offset+value%c.width*ch.bytes+byteOf] = b
+				byteOf, value := at/(n*c.Width), at%(n*c.Width)
+				c.raw[value/c.Width*c.rowBytes+ch.offset+value%c.Width*ch.bytes+byteOf] = b
 			}
 			runs = runs[size:]
 		}
@@ -82,23 +82,23 @@ func (c *exrCodec) dwaRows(parts [4][]byte, head [dwaHead]uint64, rules []dwaRul
 
 // dwaWaved lists the channels that are waves in the order of their blocks: the colours of so many
 // layers, three by three, and then the others.
-func (c *exrCodec) dwaWaved(rules []dwaRule) (all []exrChannel, colours int) {
+func (c *codec) dwaWaved(rules []dwaRule) (all []Channel, colours int) {
 	type layer struct {
 		name string
-		rgb  [3]*exrChannel
+		rgb  [3]*Channel
 	}
 	var layers []layer
-	for i, ch := range c.channels {
+	for i, ch := range c.Channels {
 		r, ok := ruleOf(ch, rules)
 		if !ok || r.kind != dwaIsWaved || r.colour < 0 {
 			continue
 		}
-		name := layerOf(ch.name)
+		name := ch.Layer()
 		at := slices.IndexFunc(layers, func(l layer) bool { return l.name == name })
 		if at < 0 {
 			at, layers = len(layers), append(layers, layer{name: name})
 		}
-		layers[at].rgb[r.colour] = &c.channels[i]
+		layers[at].rgb[r.colour] = &c.Channels[i]
 	}
 	slices.SortStableFunc(layers, func(a, b layer) int { return cmp.Compare(a.name, b.name) })
 	listed := map[string]bool{}
@@ -108,11 +108,11 @@ func (c *exrCodec) dwaWaved(rules []dwaRule) (all []exrChannel, colours int) {
 		}
 		colours++
 		for _, ch := range l.rgb {
-			all, listed[ch.name] = append(all, *ch), true
+			all, listed[ch.Name] = append(all, *ch), true
 		}
 	}
-	for _, ch := range c.channels {
-		if !listed[ch.name] && kindOf(ch, rules) == dwaIsWaved {
+	for _, ch := range c.Channels {
+		if !listed[ch.Name] && kindOf(ch, rules) == dwaIsWaved {
 			all = append(all, ch)
 		}
 	}
@@ -121,7 +121,7 @@ func (c *exrCodec) dwaWaved(rules []dwaRule) (all []exrChannel, colours int) {
 
 // dwaDecoder makes rows of blocks.
 type dwaDecoder struct {
-	*exrCodec
+	*codec
 	n     int      // rows
 	waves []uint16 // that are still to come
 	means []byte   // the same, 16 bits each
@@ -129,13 +129,13 @@ type dwaDecoder struct {
 
 // blocks is how many blocks a channel has.
 func (d *dwaDecoder) blocks() int {
-	return (d.n + dwaBlock - 1) / dwaBlock * ((d.width + dwaBlock - 1) / dwaBlock)
+	return (d.n + dwaBlock - 1) / dwaBlock * ((d.Width + dwaBlock - 1) / dwaBlock)
 }
 
 // put makes the rows of one channel, or of three that are colours.
-func (d *dwaDecoder) put(channels []exrChannel) {
+func (d *dwaDecoder) put(channels []Channel) {
 	var block [3][dwaBlock * dwaBlock]float32
-	blocks, across := d.blocks(), (d.width+dwaBlock-1)/dwaBlock
+	blocks, across := d.blocks(), (d.Width+dwaBlock-1)/dwaBlock
 	for at := range blocks {
 		for i := range channels {
 			block[i][0] = halfValue(binary.LittleEndian.Uint16(d.means[2*(i*blocks+at):]))
@@ -182,11 +182,11 @@ func (d *dwaDecoder) block(block *[dwaBlock * dwaBlock]float32) {
 }
 
 // store writes a block into the rows that it covers.
-func (d *dwaDecoder) store(ch exrChannel, block *[dwaBlock * dwaBlock]float32, top, left int, powers bool) {
+func (d *dwaDecoder) store(ch Channel, block *[dwaBlock * dwaBlock]float32, top, left int, powers bool) {
 	light := dwaLight()
 	for y := top; y < min(top+dwaBlock, d.n); y++ {
 		row := d.raw[y*d.rowBytes+ch.offset:]
-		for x := left; x < min(left+dwaBlock, d.width); x++ {
+		for x := left; x < min(left+dwaBlock, d.Width); x++ {
 			half := halfBits(block[(y-top)*dwaBlock+x-left])
 			if powers {
 				half = light[half]
@@ -297,13 +297,13 @@ func halfBits(v float32) uint16 {
 }
 
 // kindOf is how a channel is packed.
-func kindOf(ch exrChannel, rules []dwaRule) int {
+func kindOf(ch Channel, rules []dwaRule) int {
 	r, _ := ruleOf(ch, rules)
 	return r.kind
 }
 
 // ruleOf is the rule of a channel; false where none is.
-func ruleOf(ch exrChannel, rules []dwaRule) (dwaRule, bool) {
+func ruleOf(ch Channel, rules []dwaRule) (dwaRule, bool) {
 	at := slices.IndexFunc(rules, func(r dwaRule) bool { return r.fits(ch) })
 	if at < 0 {
 		return dwaRule{kind: dwaIsPlain, colour: -1}, false

@@ -1,4 +1,4 @@
-package pixels
+package exr
 
 import (
 	"encoding/binary"
@@ -8,7 +8,7 @@ import (
 
 // piz unpacks a chunk of PIZ: the values that occur, as bits of a map, and then the values'
 // places in that map, as wavelets in a Huffman code. Floats are two values each.
-func (c *exrCodec) piz(packed []byte, n int) error {
+func (c *codec) piz(packed []byte, n int) error {
 	lut, most, packed, err := pizValues(packed)
 	if err != nil {
 		return err
@@ -25,15 +25,15 @@ func (c *exrCodec) piz(packed []byte, n int) error {
 		return err
 	}
 	at := words
-	for _, ch := range c.channels {
+	for _, ch := range c.Channels {
 		halves := ch.bytes / 2
-		plane := at[:n*c.width*halves]
+		plane := at[:n*c.Width*halves]
 		at = at[len(plane):]
 		for j := range halves {
-			wavelet{plane[j:], halves, c.width * halves, c.width, n, most < 1<<14}.undo()
+			wavelet{plane[j:], halves, c.Width * halves, c.Width, n, most < 1<<14}.undo()
 		}
 		for i, v := range plane {
-			y, x := i/(c.width*halves), i%(c.width*halves)
+			y, x := i/(c.Width*halves), i%(c.Width*halves)
 			binary.LittleEndian.PutUint16(c.raw[y*c.rowBytes+ch.offset+2*x:], lut[v])
 		}
 	}
