@@ -27,8 +27,8 @@ func (c *audit) Run(k *kong.Context) error {
 	if c.Last {
 		return c.printLast(k)
 	}
-	if c.Server != "" {
-		return terminal.WrongUsagef("--server needs --last: an audit runs next to the store")
+	if c.remote() {
+		return terminal.WrongUsagef("--server and --profile need --last: an audit runs next to the store")
 	}
 	ctx, stop := terminal.UntilSignal()
 	defer stop()

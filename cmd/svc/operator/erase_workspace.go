@@ -34,7 +34,7 @@ func (c *eraseWorkspace) Run(k *kong.Context) error {
 		after = plan.After(c.Workspace, tx.Time())
 		return nil
 	})
-	if err == nil && c.Server == "" {
+	if err == nil && !c.remote() {
 		err = c.remove(files)
 	}
 	if err != nil {

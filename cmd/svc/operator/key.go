@@ -46,7 +46,7 @@ func (c *keyCreate) make(made *operator.MadeKey) error {
 	if c.Kind == "agent" && c.SpendLimitCents >= 0 {
 		limit = &c.SpendLimitCents
 	}
-	if c.Server != "" {
+	if c.remote() {
 		create := call{method: http.MethodPost, path: "/admin/v1/keys", body: map[string]any{"name": c.Name}}
 		if c.Kind != "node" {
 			body := map[string]any{"kind": c.Kind, "name": c.Name}

@@ -30,7 +30,7 @@ func (c *personOperator) Run(k *kong.Context) error {
 		}
 		return c.list(k)
 	}
-	if c.Server != "" && !c.Off {
+	if c.remote() && !c.Off {
 		return terminal.WrongUsagef("only svc admin next to the store gives access: it would outlive the operator key")
 	}
 	route := call{method: http.MethodPost, path: "/operators/remove", body: map[string]any{"email": c.Email}}

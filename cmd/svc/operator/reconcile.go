@@ -81,7 +81,7 @@ func (c *reconcile) Run(k *kong.Context) error {
 
 // compare asks the payment provider, or the service, which also says which time it compared.
 func (c *reconcile) compare(ctx context.Context, since, until *time.Time) (found payment.Reconciled, err error) {
-	if c.Server != "" {
+	if c.remote() {
 		answer := struct {
 			From, To *time.Time
 			*payment.Reconciled

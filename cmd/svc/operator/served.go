@@ -20,7 +20,24 @@ import (
 // served leads a command to a running service, by its API for operators, instead of the store.
 type served struct {
 	// Not from the environment or a file: a command must not turn to another service unnoticed.
-	Server string `group:"Common" env:"-" config:"-" placeholder:"URL" help:"Ask the running service at this address instead of the store, by its API for operators. The key comes from the variable SVC_OPERATOR_KEY."`
+	Server  string `group:"Common" env:"-" config:"-" placeholder:"URL" help:"Ask the running service at this address instead of the store, by its API for operators. The key comes from --profile, or from the variable SVC_OPERATOR_KEY."`
+	Profile string `group:"Common" env:"-" config:"-" placeholder:"NAME" help:"Ask the service of this profile with its operator key, see svc config."`
+}
+
+// remote reports whether a service is asked instead of the store.
+func (s served) remote() bool { return s.Server != "" || s.Profile != "" }
+
+// service returns the address and the operator key for it. A profile that is named counts before
+// the variable, which may hold the key of another service. Errors are wrong usages.
+func (s served) service() (profile.Service, error) {
+	if s.Profile != "" {
+		return profile.Operator(s.Profile, s.Server)
+	}
+	key := os.Getenv(keyVariable)
+	if !strings.HasPrefix(key, contract.OperatorKeyPrefix) {
+		return profile.Service{}, terminal.WrongUsagef("--server needs an operator key, %s…, in the variable %s, or --profile with one. Create one with svc admin operator-key create on the service's machine", contract.OperatorKeyPrefix, keyVariable)
+	}
+	return profile.Service{Server: s.Server, Key: key}, profile.CheckServer(s.Server)
 }
 
 // keyVariable has the operator key. No flag has it: other accounts of the machine could read it.
@@ -35,14 +52,11 @@ type call struct {
 
 // ask sends a call and decodes its answer. Error: wrong usage without a key.
 func (s served) ask(ctx context.Context, c call, answer any) error {
-	secret := os.Getenv(keyVariable)
-	if !strings.HasPrefix(secret, contract.OperatorKeyPrefix) {
-		return terminal.WrongUsagef("--server needs an operator key, %s…, in the variable %s. Create one with svc admin operator-key create on the service's machine", contract.OperatorKeyPrefix, keyVariable)
-	}
-	if err := profile.CheckServer(s.Server); err != nil {
+	at, err := s.service()
+	if err != nil {
 		return err
 	}
-	service, err := client.New(s.Server, secret)
+	service, err := client.New(at.Server, at.Key)
 	if err != nil {
 		return err
 	}
@@ -58,10 +72,10 @@ type viewFlags struct {
 	served
 }
 
-// view fills answer: with --server by a route and its query, otherwise by do, which reads the
+// view fills answer: with --server or --profile by a route and its query, otherwise by do, which reads the
 // store.
 func (f viewFlags) view(path string, query url.Values, answer any, do func(ctx context.Context, tx *db.Tx) error) error {
-	if f.Server == "" {
+	if !f.remote() {
 		return f.read(do)
 	}
 	for name, values := range query {
@@ -87,10 +101,10 @@ type actFlags struct {
 	served
 }
 
-// act asks and acts, with --server by a route, whose answer it decodes, and otherwise as change
+// act asks and acts, with --server or --profile by a route, whose answer it decodes, and otherwise as change
 // does, where read fills the answer.
 func (f actFlags) act(c call, answer any, propose func(ctx context.Context, tx *db.Tx) (operator.Act, error), read func(ctx context.Context, tx *db.Tx) error) error {
-	if f.Server == "" {
+	if !f.remote() {
 		return f.change(propose, read)
 	}
 	ctx := context.Background()

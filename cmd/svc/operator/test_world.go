@@ -26,7 +26,7 @@ func (c *testWorldList) Run(k *kong.Context) error {
 		worlds, err = testmode.Worlds(ctx, tx)
 		return err
 	})
-	if err == nil && c.Server == "" {
+	if err == nil && !c.remote() {
 		answer, err = operator.TestWorldsList(context.Background(), worlds, func(ctx context.Context, workspaceID string) (int64, error) {
 			return app.TestWorldBytes(ctx, c.config(), workspaceID)
 		})

@@ -30,8 +30,8 @@ type workerList struct {
 // were refuted.
 func (c *workerList) Run(k *kong.Context) error {
 	var l operator.WorkerList
-	if c.Server != "" && (c.Within < time.Hour || c.Within%time.Hour != 0) {
-		return terminal.WrongUsagef("with --server, --within must be whole hours, such as 24h")
+	if c.remote() && (c.Within < time.Hour || c.Within%time.Hour != 0) {
+		return terminal.WrongUsagef("with --server or --profile, --within must be whole hours, such as 24h")
 	}
 	err := c.view("/workers", url.Values{"within_hours": {strconv.Itoa(int(c.Within / time.Hour))}}, &l, func(ctx context.Context, tx *db.Tx) (err error) {
 		l, err = operator.WorkersOf(ctx, tx, c.Within)

@@ -142,7 +142,7 @@ func (c *workspaceCreate) Run(k *kong.Context) error {
 			return err
 		})
 	}
-	if c.Server != "" {
+	if c.remote() {
 		body := map[string]any{"email": c.Email, "credit_cents": c.CreditCents}
 		create = func() error {
 			return c.ask(context.Background(), call{method: http.MethodPost, path: "/admin/v1/workspaces", body: body}, &made)

@@ -31,7 +31,7 @@ type Config struct {
 
 // Help is printed below the flags.
 func (Config) Help() string {
-	return "A profile has a service's address, and at most one agent key and one account key for it. " +
+	return "A profile has a service's address, and at most one agent key, one account key and one operator key for it. " +
 		"Flags win over the environment (SVC_SERVER, SVC_KEY, SVC_PROFILE), the environment over the profile, and the profile over the default. " +
 		"A key is sent only to the server of its own profile. The file has mode 0600."
 }
@@ -73,17 +73,11 @@ func (c *set) Run(app *kong.Context) error {
 			return err
 		}
 	} else {
-		if err := (AgentKey | AccountKey).check(value, "VALUE"); err != nil {
+		if err := profiled.check(value, "VALUE"); err != nil {
 			return terminal.WrongUsage(err)
 		}
 		shown = Mask(value)
-		keep = func(p *Stored) {
-			if kindOf(value) == AgentKey {
-				p.AgentKey = value
-			} else {
-				p.AccountKey = value
-			}
-		}
+		keep = func(p *Stored) { p.keep(value) }
 	}
 	path, err := change(c.Profile, keep)
 	if err == nil {
@@ -133,7 +127,7 @@ func (c *get) Run(app *kong.Context) error {
 	p := all.Profiles[c.Profile]
 	values := []string{p.Server}
 	if c.Name == "key" {
-		values = []string{masked(p.AgentKey), masked(p.AccountKey)}
+		values = []string{masked(p.AgentKey), masked(p.AccountKey), masked(p.OperatorKey)}
 		if p.SignedIn != (SignIn{}) {
 			values = append(values, signedIn)
 		}
@@ -163,7 +157,7 @@ func (c *list) Run(app *kong.Context) error {
 		return err
 	}
 	for name, p := range all.Profiles {
-		p.AgentKey, p.AccountKey = masked(p.AgentKey), masked(p.AccountKey)
+		p.AgentKey, p.AccountKey, p.OperatorKey = masked(p.AgentKey), masked(p.AccountKey), masked(p.OperatorKey)
 		if p.SignedIn != (SignIn{}) {
 			p.SignedIn.AccessToken, p.SignedIn.RefreshToken = masked(p.SignedIn.AccessToken), "…"
 		}
@@ -180,14 +174,26 @@ func (c *list) Run(app *kong.Context) error {
 		fmt.Fprintln(app.Stdout, "  svc config set server https://render.example.com\n  svc config set key -")
 		return nil
 	}
-	list := terminal.NewList(terminal.Column{Title: "PROFILE"}, terminal.Column{Title: "SERVER"}, terminal.Column{Title: "AGENT KEY"}, terminal.Column{Title: "ACCOUNT KEY"})
+	columns := []terminal.Column{{Title: "PROFILE"}, {Title: "SERVER"}, {Title: "AGENT KEY"}, {Title: "ACCOUNT KEY"}}
+	operates := false // most people do not
+	for _, p := range all.Profiles {
+		operates = operates || p.OperatorKey != ""
+	}
+	if operates {
+		columns = append(columns, terminal.Column{Title: "OPERATOR KEY"})
+	}
+	list := terminal.NewList(columns...)
 	for _, name := range slices.Sorted(maps.Keys(all.Profiles)) {
 		p := all.Profiles[name]
 		agent := first(p.AgentKey, "none")
 		if p.AgentKey == "" && p.SignedIn != (SignIn{}) {
 			agent = signedIn
 		}
-		list.Row(name, first(p.Server, DefaultServer), agent, first(p.AccountKey, "none"))
+		row := []string{name, first(p.Server, DefaultServer), agent, first(p.AccountKey, "none")}
+		if operates {
+			row = append(row, first(p.OperatorKey, "none"))
+		}
+		list.Row(row...)
 	}
 	list.Print(app.Stdout)
 	return nil
@@ -210,7 +216,7 @@ func (c *use) Run(app *kong.Context) error {
 // unset is svc config unset.
 type unset struct {
 	named
-	Name string `arg:"" enum:"server,key" help:"server or key (both keys of the profile)."`
+	Name string `arg:"" enum:"server,key" help:"server or key (all keys of the profile)."`
 }
 
 // Run forgets the value. What is not there is forgotten already.
@@ -219,7 +225,7 @@ func (c *unset) Run(app *kong.Context) error {
 		if c.Name == "server" {
 			p.Server = ""
 		} else {
-			p.AgentKey, p.AccountKey = "", ""
+			p.AgentKey, p.AccountKey, p.OperatorKey = "", "", ""
 		}
 	})
 	if err == nil {

@@ -23,15 +23,17 @@ const DefaultName = "default"
 
 // Stored is one profile. Each member may be missing.
 type Stored struct {
-	Server     string `json:"server,omitempty"`
-	AgentKey   string `json:"agent_key,omitempty"`
-	AccountKey string `json:"account_key,omitempty"`
-	SignedIn   SignIn `json:"signed_in,omitzero"`
+	Server      string `json:"server,omitempty"`
+	AgentKey    string `json:"agent_key,omitempty"`
+	AccountKey  string `json:"account_key,omitempty"`
+	OperatorKey string `json:"operator_key,omitempty"`
+	SignedIn    SignIn `json:"signed_in,omitzero"`
 
 	name string // that it was read by
 }
 
-// key returns the profile's key of the first kind that it has: agent keys come first.
+// key returns the profile's key of the first of a caller's kinds that it has: agent keys come
+// first. An operator key never stands in for one (see Operator).
 func (p Stored) key(kind Kind) string {
 	if kind&AgentKey != 0 && p.AgentKey != "" {
 		return p.AgentKey
@@ -40,6 +42,18 @@ func (p Stored) key(kind Kind) string {
 		return p.AccountKey
 	}
 	return ""
+}
+
+// keep saves a key as the one of its kind.
+func (p *Stored) keep(key string) {
+	switch kindOf(key) {
+	case AgentKey:
+		p.AgentKey = key
+	case OperatorKey:
+		p.OperatorKey = key
+	default:
+		p.AccountKey = key
+	}
 }
 
 // home is where the profile's keys belong.

@@ -10,12 +10,17 @@ import (
 // Kind is a kind of key, or several of them.
 type Kind int
 
-// The kinds of keys. NodeKey is for machines that render; a profile holds none.
+// The kinds of keys. NodeKey is for machines that render; a profile holds none. OperatorKey is
+// for svc admin; no command of a caller takes it.
 const (
 	AgentKey Kind = 1 << iota
 	AccountKey
 	NodeKey
+	OperatorKey
 )
+
+// profiled are the kinds of which a profile holds one key each.
+const profiled = AgentKey | AccountKey | OperatorKey
 
 // prefix is how keys of the kind begin. Asked for several kinds it is the longest.
 func (k Kind) prefix() string {
@@ -24,6 +29,8 @@ func (k Kind) prefix() string {
 		return contract.AgentKeyPrefix
 	case k&NodeKey != 0:
 		return contract.NodeKeyPrefix
+	case k&OperatorKey != 0:
+		return contract.OperatorKeyPrefix
 	}
 	return contract.AccountKeyPrefix
 }
@@ -48,8 +55,12 @@ func (k Kind) String() string {
 		return "an account key (" + contract.AccountKeyPrefix + "…)"
 	case NodeKey:
 		return "a node key (" + contract.NodeKeyPrefix + "…)"
+	case OperatorKey:
+		return "an operator key (" + contract.OperatorKeyPrefix + "…)"
 	case AgentKey | AccountKey:
 		return AgentKey.String() + " or " + AccountKey.String()
+	case profiled:
+		return AgentKey.String() + ", " + AccountKey.String() + " or " + OperatorKey.String()
 	}
 	return "a key"
 }
@@ -63,7 +74,7 @@ func (k Kind) name() string {
 // kindOf determines the kind by the beginning of a key; 0 for none. Account keys have a
 // prefix that the others begin with too, so it comes last.
 func kindOf(key string) Kind {
-	for _, kind := range []Kind{AgentKey, NodeKey, AccountKey} {
+	for _, kind := range []Kind{AgentKey, NodeKey, OperatorKey, AccountKey} {
 		if strings.HasPrefix(key, kind.prefix()) {
 			return kind
 		}
@@ -126,6 +137,8 @@ func (k Kind) whereFrom() string {
 	switch {
 	case k == NodeKey:
 		return operator + "node"
+	case k == OperatorKey:
+		return "make one on the service's machine with: svc admin operator-key create --name NAME"
 	case k&AgentKey != 0:
 		return "make one on the console's page of keys. Or " + operator + "agent"
 	}

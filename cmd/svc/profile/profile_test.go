@@ -10,11 +10,12 @@ import (
 )
 
 const (
-	secret     = "AAAABBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJKKK"
-	agentKey   = "svc_agent_" + secret
-	accountKey = "svc_" + secret
-	nodeKey    = "svc_node_" + secret
-	otherKey   = "svc_agent_1111" + "BBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJKKK"
+	secret      = "AAAABBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJKKK"
+	agentKey    = "svc_agent_" + secret
+	accountKey  = "svc_" + secret
+	nodeKey     = "svc_node_" + secret
+	operatorKey = "svc_operator_" + secret
+	otherKey    = "svc_agent_1111" + "BBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJKKK"
 )
 
 // keep writes profiles for one test, in a folder of its own.
@@ -67,6 +68,52 @@ func TestAKeyOfAProfileGoesToItsOwnServerOnly(t *testing.T) {
 			t.Errorf("%+v: %+v, %v", f, got, err)
 		}
 		wantUsage(t, err)
+	}
+}
+
+func TestAnOperatorKeyGoesToItsOwnServerOnlyAndNeverStandsForACallersKey(t *testing.T) {
+	keep(t, map[string]Stored{
+		"default": {Server: "https://one.example", AgentKey: agentKey},
+		"prod":    {Server: "https://two.example/base", OperatorKey: operatorKey},
+		"wrong":   {Server: "https://two.example", OperatorKey: agentKey},
+	})
+	if _, err := choose("prod"); err != nil {
+		t.Fatal(err)
+	}
+	// The profile that callers chose, and the variables for callers, do not lead an operator.
+	t.Setenv("SVC_SERVER", "https://three.example")
+	t.Setenv(KeyVariable, otherKey)
+	for _, server := range []string{"", "https://two.example/base/", "HTTPS://Two.example/base"} {
+		if got, err := Operator("prod", server); err != nil || got.Key != operatorKey || !SameServer(got.Server, "https://two.example/base") {
+			t.Errorf("--server %q: %+v, %v", server, got, err)
+		}
+	}
+	for _, c := range []struct{ name, server, want string }{
+		{"prod", "https://one.example", "is for https://two.example/base and is not sent to https://one.example"},
+		{"prod", "http://two.example/base", "is not sent to http://two.example/base"},
+		{"prod", "https://two.example.evil.example/base", "is not sent to"},
+		{"default", "", "has no operator key"},
+		{"wrong", "", "an agent key (svc_agent_AAAABBBB…) was given in profile \"wrong\", but this command needs an operator key (svc_operator_…); make one on the service's machine"},
+		{"nobody", "", `there is no profile "nobody"`},
+	} {
+		got, err := Operator(c.name, c.server)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "CCCC") {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if got.Key != "" {
+			t.Errorf("%s: a key for %s", c.name, got.Server)
+		}
+		wantUsage(t, err)
+	}
+	for _, kind := range []Kind{AgentKey, AccountKey, AgentKey | AccountKey} {
+		got, err := Flags{ServerFlags: ServerFlags{Profile: "prod"}}.Service(kind)
+		if !errors.Is(err, ErrNoKey) || got.Key != "" {
+			t.Errorf("a caller gets %+v, %v", got, err)
+		}
+		if _, err := (Flags{Key: operatorKey}).Service(kind); err == nil || !strings.Contains(err.Error(), "an operator key (svc_operator_AAAABBBB…) was given in --key") {
+			t.Errorf("an operator key as a caller's: %v", err)
+		}
 	}
 }
 
