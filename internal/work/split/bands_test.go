@@ -2,6 +2,7 @@ package split_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,6 +30,32 @@ func TestAFrameIsCutByWhatItsBandsTake(t *testing.T) {
 	})
 }
 
+// TestAPreviewCountsForTheSameFileUploadedAgain: a caller looks at a file first, and then sends it
+// again for the job; a preview of another file, or of another workspace, tells nothing.
+func TestAPreviewCountsForTheSameFileUploadedAgain(t *testing.T) {
+	const scene = `{"frame_width": 8, "frame_height": 59, "output_format": "PNG", "strip_overlap": 1}`
+	each(t, 0, func(t *testing.T, w world, workers []string) {
+		job := func(workspace, sum string) string { return w.JobOver(t, workspace, 1, sum, scene) }
+		own, other := w.Workspace(t), w.Workspace(t)
+		file, edited := strings.Repeat("a", 64), strings.Repeat("b", 64)
+		w.previewOf(job(own, file), 10*time.Minute, "")
+		for _, c := range []struct {
+			workspace, sum string
+			want           bool
+		}{{own, file, true}, {own, edited, false}, {other, file, false}} {
+			jobID := job(c.workspace, c.sum)
+			var us int64
+			w.Read(t, func(ctx context.Context, tx *db.Tx) (err error) {
+				us, err = tx.StripPreviewed(ctx, jobID)
+				return err
+			})
+			if known := us > 0; known != c.want {
+				t.Errorf("%s of %s: a frame is expected to take %d us; want that it is known: %v", c.sum[:1], c.workspace, us, c.want)
+			}
+		}
+	})
+}
+
 // TestOnlyPreviewsOfScenesThatMayBeCutAreMeasured: the bands of others are used for nothing.
 func TestOnlyPreviewsOfScenesThatMayBeCutAreMeasured(t *testing.T) {
 	each(t, 0, func(t *testing.T, w world, workers []string) { // no frame waits, so that workers take previews
@@ -49,9 +76,15 @@ func TestOnlyPreviewsOfScenesThatMayBeCutAreMeasured(t *testing.T) {
 // previewed gives the job's upload a preview whose bands took some times.
 func (w world) previewed(bands string) {
 	w.t.Helper()
-	_, previewID := w.ordered(w.job)
+	w.previewOf(w.job, time.Microsecond, bands)
+}
+
+// previewOf gives a job's upload a preview by which a frame takes so long.
+func (w world) previewOf(jobID string, frame time.Duration, bands string) {
+	w.t.Helper()
+	_, previewID := w.ordered(jobID)
 	w.Write(w.t, func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.MarkPreviewReady(ctx, query.MarkPreviewReadyParams{PreviewID: previewID, Now: tx.Now, FrameUs: 1, Bands: bands})
+		_, err := tx.MarkPreviewReady(ctx, query.MarkPreviewReadyParams{PreviewID: previewID, Now: tx.Now, FrameUs: frame.Microseconds(), Bands: bands})
 		return err
 	})
 }

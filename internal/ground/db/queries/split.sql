@@ -95,13 +95,18 @@ SELECT CAST(coalesce(sum(s.size_bytes), 0) AS bigint) FROM strip s JOIN job j ON
 SELECT times FROM frame WHERE job_id = @job_id ORDER BY accepted_at DESC LIMIT 1;
 
 -- name: StripPreviewed :one
--- What the previews of a job's upload say that a frame takes; 0 where there is none.
-SELECT CAST(coalesce(avg(p.frame_us), 0) AS bigint) FROM preview p JOIN job j ON j.upload_id = p.upload_id AND j.settings = p.settings
+-- What the workspace's previews of a job's file say that a frame takes; 0 where there is none.
+-- Previews of the day before count even if the file was uploaded again for the job.
+SELECT CAST(coalesce(avg(p.frame_us), 0) AS bigint) FROM job j
+JOIN preview p ON p.workspace_id = j.workspace_id AND p.created_at > j.created_at - 86400000000 AND p.settings = j.settings
+JOIN upload u ON u.upload_id = p.upload_id AND u.sha256 = j.input_sha256
 WHERE j.job_id = @job_id AND p.frame_us > 0;
 
 -- name: StripBands :one
--- What the bands of the newest preview of a job's upload took.
-SELECT p.bands FROM preview p JOIN job j ON j.upload_id = p.upload_id AND j.settings = p.settings
+-- What the bands of the newest of these previews took.
+SELECT p.bands FROM job j
+JOIN preview p ON p.workspace_id = j.workspace_id AND p.created_at > j.created_at - 86400000000 AND p.settings = j.settings
+JOIN upload u ON u.upload_id = p.upload_id AND u.sha256 = j.input_sha256
 WHERE j.job_id = @job_id AND p.bands <> '' ORDER BY p.ended_at DESC LIMIT 1;
 
 -- name: StripCandidates :one

@@ -2411,7 +2411,9 @@ func (q *Queries) JobsForget(ctx context.Context, personID string) ([]Job, error
 
 const jobsLooked = `-- name: JobsLooked :many
 SELECT j.job_id, CAST(avg(p.frame_us) AS bigint) AS mean_us, CAST(min(p.frame_low_us) AS bigint) AS low_us, CAST(max(p.frame_high_us) AS bigint) AS high_us
-FROM job j JOIN preview p ON p.upload_id = j.upload_id AND p.settings = j.settings
+FROM job j
+JOIN preview p ON p.workspace_id = j.workspace_id AND p.created_at > j.created_at - 86400000000 AND p.settings = j.settings
+JOIN upload u ON u.upload_id = p.upload_id AND u.sha256 = j.input_sha256
 WHERE j.workspace_id = $1 AND j.job_id >= $2 AND j.job_id <= $3 AND j.status IN ('queued', 'rendering')
   AND j.frames_completed - j.frames_reused < $4 AND p.render_us > 0
 GROUP BY j.job_id
@@ -2431,8 +2433,8 @@ type JobsLookedRow struct {
 	HighUs int64
 }
 
-// What a frame takes according to the free previews of the same jobs' uploads. A job
-// without one has no row.
+// What a frame takes according to the workspace's free previews of the same jobs' files, from
+// the day before each. A job without one has no row.
 func (q *Queries) JobsLooked(ctx context.Context, arg JobsLookedParams) ([]JobsLookedRow, error) {
 	rows, err := q.db.QueryContext(ctx, jobsLooked,
 		arg.WorkspaceID,

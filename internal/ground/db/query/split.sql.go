@@ -209,11 +209,13 @@ func (q *Queries) StripAvoids(ctx context.Context, arg StripAvoidsParams) (Strip
 }
 
 const stripBands = `-- name: StripBands :one
-SELECT p.bands FROM preview p JOIN job j ON j.upload_id = p.upload_id AND j.settings = p.settings
+SELECT p.bands FROM job j
+JOIN preview p ON p.workspace_id = j.workspace_id AND p.created_at > j.created_at - 86400000000 AND p.settings = j.settings
+JOIN upload u ON u.upload_id = p.upload_id AND u.sha256 = j.input_sha256
 WHERE j.job_id = $1 AND p.bands <> '' ORDER BY p.ended_at DESC LIMIT 1
 `
 
-// What the bands of the newest preview of a job's upload took.
+// What the bands of the newest of these previews took.
 func (q *Queries) StripBands(ctx context.Context, jobID string) (string, error) {
 	row := q.db.QueryRowContext(ctx, stripBands, jobID)
 	var bands string
@@ -574,11 +576,14 @@ func (q *Queries) StripNext(ctx context.Context, arg StripNextParams) (StripNext
 }
 
 const stripPreviewed = `-- name: StripPreviewed :one
-SELECT CAST(coalesce(avg(p.frame_us), 0) AS bigint) FROM preview p JOIN job j ON j.upload_id = p.upload_id AND j.settings = p.settings
+SELECT CAST(coalesce(avg(p.frame_us), 0) AS bigint) FROM job j
+JOIN preview p ON p.workspace_id = j.workspace_id AND p.created_at > j.created_at - 86400000000 AND p.settings = j.settings
+JOIN upload u ON u.upload_id = p.upload_id AND u.sha256 = j.input_sha256
 WHERE j.job_id = $1 AND p.frame_us > 0
 `
 
-// What the previews of a job's upload say that a frame takes; 0 where there is none.
+// What the workspace's previews of a job's file say that a frame takes; 0 where there is none.
+// Previews of the day before count even if the file was uploaded again for the job.
 func (q *Queries) StripPreviewed(ctx context.Context, jobID string) (int64, error) {
 	row := q.db.QueryRowContext(ctx, stripPreviewed, jobID)
 	var column_1 int64
