@@ -56,7 +56,7 @@ type Options struct {
 	KeepData bool
 	// Uncompressed has Blender write large PNGs without compression, which it would do on
 	// one core while the device waits. Opened.Compression says what the scene asks for; to
-	// pack them is the caller's duty (pixels.Compress).
+	// pack them is the caller's duty (pngrows.Compress).
 	Uncompressed bool
 	// Whole is how many bytes a picture with its passes may take to be rendered whole although
 	// the scene has tiles, where that is known to give the same pixels; 0 for none. Cycles

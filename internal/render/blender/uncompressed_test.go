@@ -9,6 +9,7 @@ import (
 
 	"svc.example/internal/render/blender"
 	"svc.example/internal/render/pixels"
+	"svc.example/internal/render/pixels/pngrows"
 )
 
 // TestAPictureThatIsPackedLaterIsTheSame: what a process writes without compression, packed
@@ -25,7 +26,7 @@ func TestAPictureThatIsPackedLaterIsTheSame(t *testing.T) {
 	}
 	want, got := read(t, render(t, whole, 3).Path), read(t, render(t, bare, 3).Path)
 	var packed bytes.Buffer
-	if err := pixels.Compress(&packed, bytes.NewReader(got), opened.Compression, 2); err != nil {
+	if err := pngrows.Compress(&packed, bytes.NewReader(got), opened.Compression, 2); err != nil {
 		t.Fatal(err)
 	}
 	if len(got) < 1280*840*4 || packed.Len() > len(want)*21/20 {

@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"svc.example/internal/render/pixels/exr"
+	"svc.example/internal/render/pixels/pngrows"
 )
 
 // ErrTooLarge reports a picture of which no thumbnail can be made within the memory for
@@ -60,14 +61,14 @@ func Thumbnails(name string) bool {
 // pngThumbnail scales a PNG while it is read.
 func pngThumbnail(in *bufio.Reader, side int) (*image.RGBA, error) {
 	var s *scaler
-	other, err := readRows(in, func(k pngKind) (func([]byte), error) {
+	other, err := pngrows.Read(in, func(k pngrows.Kind) (func([]byte), error) {
 		// Three rows are in memory, the widest with four values a pixel.
-		if int64(k.width)*int64(3*4*k.bits/8) > thumbnailMost {
-			return nil, fmt.Errorf("a row has %d pixels: %w", k.width, ErrTooLarge)
+		if int64(k.Width)*int64(3*4*k.Bits/8) > thumbnailMost {
+			return nil, fmt.Errorf("a row has %d pixels: %w", k.Width, ErrTooLarge)
 		}
 		y := 0
-		s = newScaler(k.width, k.height, side)
-		return func(row []byte) { s.add(y, over(row, k.bits)); y++ }, nil
+		s = newScaler(k.Width, k.Height, side)
+		return func(row []byte) { s.add(y, over(row, k.Bits)); y++ }, nil
 	})
 	if err != nil {
 		return nil, err

@@ -289,8 +289,8 @@ func pngOf(t *testing.T, width, height int) []byte {
 		t.Fatal(err)
 	}
 	_ = packed.Close()
-	file := append([]byte("\x89PNG\r\n\x1a\n"), chunk("IHDR", head)...)
-	return append(append(file, chunk("IDAT", rows.Bytes())...), chunk("IEND", nil)...)
+	file := append([]byte("\x89PNG\r\n\x1a\n"), pixelstest.Chunk("IHDR", head)...)
+	return append(append(file, pixelstest.Chunk("IDAT", rows.Bytes())...), pixelstest.Chunk("IEND", nil)...)
 }
 
 // TestAThumbnailTakes32MiBAtMost makes those of 8K pictures, which decoded take up to

@@ -16,6 +16,7 @@ import (
 	"svc.example/internal/ground/tracing"
 	"svc.example/internal/render/blender"
 	"svc.example/internal/render/pixels"
+	"svc.example/internal/render/pixels/pngrows"
 	"svc.example/internal/work/farmapi"
 )
 
@@ -96,12 +97,12 @@ func (w *Worker) pack(ctx context.Context, path string, level int) error {
 		return err
 	}
 	out := bufio.NewWriterSize(to, 1<<20)
-	err = errors.Join(pixels.Compress(out, while{ctx, from}, level, w.cfg.Cores), out.Flush(), to.Close())
+	err = errors.Join(pngrows.Compress(out, while{ctx, from}, level, w.cfg.Cores), out.Flush(), to.Close())
 	if err == nil {
 		return os.Rename(to.Name(), path)
 	}
 	_ = os.Remove(to.Name())
-	if errors.Is(err, pixels.ErrUnsupported) {
+	if errors.Is(err, pngrows.ErrUnsupported) {
 		return nil
 	}
 	return err

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"svc.example/internal/render/pixels"
+	"svc.example/internal/render/pixels/pngrows"
 )
 
 // TestAPictureIsPackedAsItsSceneAsks: what Blender leaves unpacked is delivered packed, with
@@ -30,7 +30,7 @@ func TestAPictureIsPackedAsItsSceneAsks(t *testing.T) {
 			}
 			var packed bytes.Buffer
 			if err == nil {
-				err = pixels.Compress(&packed, bytes.NewReader(plain), 9, 1)
+				err = pngrows.Compress(&packed, bytes.NewReader(plain), 9, 1)
 			}
 			if err != nil {
 				t.Fatal(err)

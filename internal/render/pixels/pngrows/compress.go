@@ -1,4 +1,4 @@
-package pixels
+package pngrows
 
 import (
 	"bufio"
@@ -29,24 +29,24 @@ var deflateLevels = [...]int{1: 4, 2: 4, 3: 4, 4: 4, 5: 6, 6: 6, 7: 9, 8: 9, 9: 
 // Compress copies a PNG and compresses its rows again, at a level of zlib's from 1 (fast) to
 // 9 (small), on so many cores. Pixels, filters and all other chunks stay as they are. Memory
 // is bounded by a few MiB for each core. Errors: ErrUnsupported for a PNG of a kind that
-// Blender does not write, and those of a file that is cut, damaged or larger than MaxPixels.
+// Blender does not write, and those of a file that is cut, damaged or of more than MaxPixels.
 func Compress(to io.Writer, from io.Reader, level, cores int) error {
 	if level < 1 || level >= len(deflateLevels) || cores < 1 {
 		return fmt.Errorf("compress a PNG at level %d on %d cores: both are 1 or more, and 9 is the highest level", level, cores)
 	}
 	in := bufio.NewReader(from)
-	head, _ := in.Peek(pngHead) // a shorter file is of no kind
-	k, ok := plainPNG(head)
+	head, _ := in.Peek(headBytes) // a shorter file is of no kind
+	k, ok := plain(head)
 	switch {
 	case !ok:
 		return ErrUnsupported
-	case int64(k.width)*int64(k.height) > MaxPixels:
-		return tooLarge("png", k.width, k.height, MaxPixels)
+	case int64(k.Width)*int64(k.Height) > MaxPixels:
+		return fmt.Errorf("the png picture is %dx%d: more than %d pixels", k.Width, k.Height, MaxPixels)
 	}
-	f := pngFile{in: in}
-	_, err := in.Discard(len(pngSignature))
+	f := file{in: in}
+	_, err := in.Discard(len(signature))
 	if err == nil {
-		_, err = io.WriteString(to, pngSignature)
+		_, err = io.WriteString(to, signature)
 	}
 	for packed := false; err == nil; {
 		if err = f.next(); err != nil {
@@ -59,7 +59,7 @@ func Compress(to io.Writer, from io.Reader, level, cores int) error {
 				if !packed {
 					err = errTooFew
 				}
-				return badPNG(err)
+				return damaged(err)
 			}
 		case packed:
 			err = errOrder
@@ -68,11 +68,11 @@ func Compress(to io.Writer, from io.Reader, level, cores int) error {
 			err = f.compress(to, k, level, cores)
 		}
 	}
-	return badPNG(err)
+	return damaged(err)
 }
 
 // copyTo copies the chunk that is being read.
-func (f *pngFile) copyTo(to io.Writer) error {
+func (f *file) copyTo(to io.Writer) error {
 	if _, err := to.Write(f.head[:]); err != nil {
 		return err
 	}
@@ -98,13 +98,13 @@ func (f *pngFile) copyTo(to io.Writer) error {
 //
 // Cores compress blocks of rows in parallel. A block may look back into the one before it,
 // and each but the last ends at a whole byte, so they make one stream.
-func (f *pngFile) compress(to io.Writer, k pngKind, level, cores int) error {
+func (f *file) compress(to io.Writer, k Kind, level, cores int) error {
 	rows, err := zlib.NewReader(bufio.NewReader(f))
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	r := rowReader{rows: rows, left: int64(k.height) * int64(1+k.channels*k.bits/8*k.width), sum: adler32.New()}
+	r := rowReader{rows: rows, left: int64(k.Height) * int64(1+k.channels*k.Bits/8*k.Width), sum: adler32.New()}
 	for start := true; r.left > 0; start = false {
 		blocks, err := r.blocks(cores)
 		if err != nil {

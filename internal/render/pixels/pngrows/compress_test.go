@@ -1,4 +1,4 @@
-package pixels_test
+package pngrows_test
 
 import (
 	"bytes"
@@ -12,6 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"svc.example/internal/render/pixels"
+	"svc.example/internal/render/pixels/pngrows"
+	"svc.example/internal/test/pixelstest"
 )
 
 // TestCompressKeepsPixelsAndMetadata: whatever is compressed again has the same rows,
@@ -19,7 +21,7 @@ import (
 func TestCompressKeepsPixelsAndMetadata(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		file := madePNG(t)
+		file := pixelstest.PNG(t)
 		sameButPacked(t, file, rapid.IntRange(1, 9).Draw(t, "level"), rapid.IntRange(1, 4).Draw(t, "cores"))
 	})
 }
@@ -43,18 +45,18 @@ func TestCompressRefusesADamagedPNG(t *testing.T) {
 	t.Parallel()
 	file := grey(20, 10)
 	for cut := range len(file) {
-		if err := pixels.Compress(io.Discard, bytes.NewReader(file[:cut]), 6, 2); err == nil {
+		if err := pngrows.Compress(io.Discard, bytes.NewReader(file[:cut]), 6, 2); err == nil {
 			t.Fatalf("the first %d of %d bytes are taken for a picture", cut, len(file))
 		}
 	}
 	for at := len("\x89PNG\r\n\x1a\n"); at < len(file); at++ {
 		damaged := bytes.Clone(file)
 		damaged[at] ^= 0x20
-		if err := pixels.Compress(io.Discard, bytes.NewReader(damaged), 6, 2); err == nil {
+		if err := pngrows.Compress(io.Discard, bytes.NewReader(damaged), 6, 2); err == nil {
 			t.Fatalf("a file with another byte %d is taken for a picture", at)
 		}
 	}
-	if err := pixels.Compress(io.Discard, bytes.NewReader([]byte("\xff\xd8\xff\xe0")), 6, 2); !errors.Is(err, pixels.ErrUnsupported) {
+	if err := pngrows.Compress(io.Discard, bytes.NewReader([]byte("\xff\xd8\xff\xe0")), 6, 2); !errors.Is(err, pngrows.ErrUnsupported) {
 		t.Errorf("a JPEG: %v", err)
 	}
 }
@@ -63,7 +65,7 @@ func FuzzCompress(f *testing.F) {
 	f.Add(grey(9, 5))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		var out bytes.Buffer
-		if pixels.Compress(&out, bytes.NewReader(file), 1, 2) != nil {
+		if pngrows.Compress(&out, bytes.NewReader(file), 1, 2) != nil {
 			return
 		}
 		before, err := pixels.Read(bytes.NewReader(file))
@@ -90,16 +92,16 @@ func grey(width, height int) []byte {
 		_, _ = stored.Write(row)
 	}
 	_ = stored.Close()
-	file := append([]byte("\x89PNG\r\n\x1a\n"), chunk("IHDR", head)...)
-	file = append(file, chunk("tEXt", []byte("Frame\x001"))...)
-	file = append(file, chunk("IDAT", rows.Bytes())...)
-	return append(file, chunk("IEND", nil)...)
+	file := append([]byte("\x89PNG\r\n\x1a\n"), pixelstest.Chunk("IHDR", head)...)
+	file = append(file, pixelstest.Chunk("tEXt", []byte("Frame\x001"))...)
+	file = append(file, pixelstest.Chunk("IDAT", rows.Bytes())...)
+	return append(file, pixelstest.Chunk("IEND", nil)...)
 }
 
 // sameButPacked compares a file with what Compress makes of it, and returns that one's size.
 func sameButPacked(t interface{ Fatalf(string, ...any) }, file []byte, level, cores int) int {
 	var out bytes.Buffer
-	if err := pixels.Compress(&out, bytes.NewReader(file), level, cores); err != nil {
+	if err := pngrows.Compress(&out, bytes.NewReader(file), level, cores); err != nil {
 		t.Fatalf("compress: %v", err)
 	}
 	size := out.Len()
