@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -311,19 +312,34 @@ type ordered struct {
 
 // files lists all files of pictures.
 func (p pictures) files() (files []string) {
-	for _, views := range p {
-		files = append(files, views...)
+	for _, all := range p {
+		for _, one := range all {
+			files = append(files, one.path)
+		}
 	}
 	return files
 }
 
-// hash is that of a frame's pictures, of all views.
+// hash is that of a frame's files: of all views, and of what nodes wrote, with the names.
 func (p pictures) hash(n int, hashes map[string]string) string {
 	var all strings.Builder
-	for _, path := range p[n] {
-		all.WriteString(hashes[path])
+	sorted := slices.SortedFunc(slices.Values(p[n]), func(a, b picture) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.path, b.path)) })
+	for _, one := range sorted {
+		fmt.Fprintf(&all, "%s %s\n", hashes[one.path], one.name)
 	}
 	return all.String()
+}
+
+// written counts the files that nodes wrote.
+func (p pictures) written() (count int) {
+	for _, all := range p {
+		for _, one := range all {
+			if one.name != "" {
+				count++
+			}
+		}
+	}
+	return count
 }
 
 // differing lists the frames of which two renders made two pictures.

@@ -20,8 +20,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Three of the scenes that make corpus compares: a simulation with steps, a circle, and a
-// file format with settings of its own.
+// Three of the scenes that make corpus compares: a simulation with steps, a circle, and File
+// Output nodes with paths of every kind.
 func TestFramesOfTheServiceAreThoseOfBlender(t *testing.T) {
 	t.Parallel()
 	program, err := blender.Find(os.Getenv("SVC_BLENDER"), blender.DataHome())
@@ -29,7 +29,7 @@ func TestFramesOfTheServiceAreThoseOfBlender(t *testing.T) {
 		t.Fatalf("there is no Blender: run scripts/with-blender go test: %v", err)
 	}
 	folder := t.TempDir()
-	scenes, err := corpus.Make(t.Context(), program, filepath.Join(folder, "made"), "^(cloth_step_3|drivers_simple|exr_half)$")
+	scenes, err := corpus.Make(t.Context(), program, filepath.Join(folder, "made"), "^(cloth_step_3|drivers_simple|nodes_paths)$")
 	if err != nil || len(scenes) != 3 {
 		t.Fatalf("made %d scenes: %v", len(scenes), err)
 	}
@@ -37,6 +37,9 @@ func TestFramesOfTheServiceAreThoseOfBlender(t *testing.T) {
 	err = corpus.Config{Blender: program, Threads: 1, Folder: folder, Lanes: len(scenes), Report: func(r corpus.Row) error {
 		if !r.Equal() || !r.Lively || r.Kills == 0 {
 			t.Errorf("%s: %+v", r.Scene.Name, r)
+		}
+		if r.Scene.Kind == "compositor" && r.Written != 21 {
+			t.Errorf("by hand %d files were written next to the frames", r.Written)
 		}
 		return corpus.Append(results, r)
 	}}.Compare(t.Context(), scenes)

@@ -7,7 +7,8 @@
 // the same number of threads. Where frames differ it is made again, so that a scene of
 // which Blender itself makes two pictures is known, and once of the .blend alone, because
 // nothing else is sent. The service is the whole one, over HTTP, with real workers, and is
-// audited at the end. Pixels are compared by the hash of package pixels, or, for formats
+// audited at the end. Each file that Blender writes for a frame is compared, also those of File
+// Output nodes, with their names. Pixels are compared by the hash of package pixels, or, for formats
 // that only Blender reads, by what Blender reads.
 //
 // Each scene is ordered four times: whole; one frame in the middle alone; in two ranges;

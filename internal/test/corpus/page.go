@@ -21,6 +21,7 @@ func Page(rows []Row) string {
 	for _, part := range []struct{ title, about, kind string }{
 		{"Simulations", "Scenes with state that runs from frame to frame.", "simulation"},
 		{"Animation", "Scenes in which something else changes from frame to frame.", "animation"},
+		{"Compositor", "Scenes whose compositor writes files, or makes the picture. Each file of a frame is compared: that it is there and no other, its name, its pixels, and the layers and channels of OpenEXR.", "compositor"},
 		{"Pictures", "Scenes about what becomes of a rendered picture: files, colour, size, stamps, views.", "picture"},
 	} {
 		if of := ofKind(rows, part.kind); len(of) > 0 {

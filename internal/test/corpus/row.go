@@ -42,7 +42,8 @@ type Row struct {
 	// some, the outcomes compare with the .blend alone, which is what was sent.
 	Beside   []int              `json:"beside,omitempty"`
 	Outcomes map[string]Outcome `json:"outcomes,omitempty"`
-	Kills    int                `json:"kills"` // workers and Blenders that were killed for the last order
+	Written  int                `json:"written,omitempty"` // files that File Output nodes wrote by hand
+	Kills    int                `json:"kills"`             // workers and Blenders that were killed for the last order
 	Seconds  float64            `json:"seconds"`
 }
 
@@ -80,7 +81,7 @@ func (r *Row) judge(hashes map[string]string, byHand pictures, orders map[string
 	for n := range byHand {
 		different[byHand.hash(n, hashes)] = true
 	}
-	r.Lively = len(different) > 1
+	r.Lively, r.Written = len(different) > 1, byHand.written()
 	wanted := r.Scene.frames()
 	if len(wanted) == 0 {
 		r.Problem = "the scene has no frame of 1 or above"

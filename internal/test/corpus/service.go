@@ -3,6 +3,7 @@ package corpus
 import (
 	"archive/zip"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -20,6 +22,7 @@ import (
 	"svc.example/internal/render/scenefiles"
 	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/worker"
 )
@@ -208,10 +211,11 @@ func (s *service) render(ctx context.Context, quote *client.Quote) (pictures, er
 	if err := unpack(archive, folder); err != nil {
 		return nil, err
 	}
-	return picturesIn(folder)
+	return written(folder)
 }
 
-// unpack writes the pictures of a job's ZIP into a folder, with all views of each.
+// unpack writes what a job's ZIP holds into a folder: pictures with all views of each next to one
+// another, and what nodes wrote below outputs.
 func unpack(archive, folder string) error {
 	r, err := zip.OpenReader(archive)
 	if err != nil {
@@ -219,14 +223,45 @@ func unpack(archive, folder string) error {
 	}
 	defer func() { _ = r.Close() }()
 	for _, f := range r.File {
-		if dir := path.Dir(f.Name); dir != "output" && dir != "outputs" { // views and previews are next to each other
-			continue
+		to := filepath.Join(folder, filepath.FromSlash(f.Name))
+		if dir, base := path.Split(f.Name); dir == "output/" || isView(f.Name) {
+			to = filepath.Join(folder, base)
 		}
-		if err := unpackFile(f, filepath.Join(folder, path.Base(f.Name))); err != nil {
+		if err := unpackFile(f, to); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// isView reports whether an entry of a ZIP is a view or a preview, which has its picture's name.
+func isView(entry string) bool {
+	name, below := strings.CutPrefix(entry, "outputs/")
+	return below && frameFile.MatchString(name)
+}
+
+// written reads which files an unpacked ZIP has for each frame.
+func written(folder string) (pictures, error) {
+	found, err := picturesIn(folder)
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(filepath.Join(folder, receipt.ManifestEntry))
+	if err != nil {
+		return nil, err
+	}
+	var m receipt.Manifest
+	if err := json.Unmarshal(text, &m); err != nil {
+		return nil, err
+	}
+	for _, f := range m.Frames {
+		for _, o := range f.Outputs {
+			if entry := receipt.OutputEntry(o.Name); !isView(entry) {
+				found[f.Frame] = append(found[f.Frame], picture{path: filepath.Join(folder, filepath.FromSlash(entry)), name: o.Name})
+			}
+		}
+	}
+	return found, nil
 }
 
 func unpackFile(f *zip.File, to string) (err error) {
@@ -235,6 +270,9 @@ func unpackFile(f *zip.File, to string) (err error) {
 		return err
 	}
 	defer func() { _ = in.Close() }()
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
 	out, err := os.Create(to)
 	if err != nil {
 		return err

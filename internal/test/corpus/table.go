@@ -50,11 +50,12 @@ func (r Row) cell(order string) string {
 // cannot be equal.
 func Summary(rows []Row) string {
 	var b strings.Builder
-	var equal, missing, frames, kills int
+	var equal, missing, frames, kills, files int
 	var known, beside, wrong, dull []string
 	for _, r := range rows {
 		s := r.Scene
 		kills += r.Kills
+		files += r.Written
 		for _, o := range r.Outcomes {
 			frames += o.Frames
 		}
@@ -79,6 +80,9 @@ func Summary(rows []Row) string {
 		}
 	}
 	fmt.Fprintf(&b, "%d of %d scenes are equal in every frame of every order: %d frames of the service, and %d workers and Blenders that were killed meanwhile.", equal, len(rows)-missing, frames, kills)
+	if files > 0 {
+		fmt.Fprintf(&b, " File Output nodes write %d files next to the frames.", files)
+	}
 	if missing > 0 {
 		fmt.Fprintf(&b, " %d more could not be compared: this Blender cannot make or open them, or does not render them with Cycles.", missing)
 	}

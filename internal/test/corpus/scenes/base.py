@@ -18,14 +18,15 @@ class Missing(Exception):
     """This Blender cannot make the scene; the text says why."""
 
 
-def scene(about, kind="", why="", alone=None):
+def scene(about, kind="", why="", alone=None, files=False):
     """Registers a scene. why says what keeps its frames from being equal, where they
-    cannot be; alone is the frame that is ordered alone, otherwise the middle one."""
+    cannot be; alone is the frame that is ordered alone, otherwise the middle one; files has
+    the scene sent with the files in its folder."""
 
     def register(make):
         name = make.__name__
         assert name not in SCENES, name
-        SCENES[name] = {"make": make, "about": about, "kind": kind or make.__module__, "why": why, "alone": alone or 0}
+        SCENES[name] = {"make": make, "about": about, "kind": kind or make.__module__, "why": why, "alone": alone or 0, "files": files}
         return make
 
     return register

@@ -18,6 +18,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import bpy
 
 import animation  # noqa: F401  they register their scenes
+import compositor  # noqa: F401
 import picture  # noqa: F401
 import simulation  # noqa: F401
 from base import SCENES, Missing, save
@@ -36,6 +37,8 @@ for name, entry in SCENES.items():
         entry["make"](path) if entry["make"].__code__.co_argcount else entry["make"]()
         save(path)
         scene = bpy.context.scene
+        if entry["files"]:
+            row["root"] = os.path.dirname(path)
         row.update(file=path, start=scene.frame_start, end=scene.frame_end, step=scene.frame_step)
     except Missing as reason:
         row["missing"] = str(reason)
