@@ -45,6 +45,17 @@ def facts():
     }
 
 
+def stray_view(r):
+    """The first view that Blender would write into another folder than the picture."""
+    if not r.use_multiview:
+        return ""
+    path, r.filepath = r.filepath, "/out/frame_"
+    named = [v.name for v in r.views if v.use and (r.views_format == "MULTIVIEW" or v.name in ("left", "right"))]
+    strays = [name for name in named if not os.path.normpath(r.frame_path(frame=0, view=name)).startswith("/out/")]
+    r.filepath = path
+    return strays[0] if strays else ""
+
+
 def scene_facts(s):
     r, c = s.render, s.cycles
     border = None
@@ -70,6 +81,7 @@ def scene_facts(s):
         "movie_output": r.is_movie_format,
         "multiview": r.use_multiview,
         "views": [v.name for v in r.views if v.use and (r.views_format == "MULTIVIEW" or v.name in ("left", "right"))] if r.use_multiview else [],
+        "stray_view": stray_view(r),
         "stereo": stereo_facts(r),
         "exr_previews": r.image_settings.use_preview and r.image_settings.file_format.startswith("OPEN_EXR"),
         "stamp_names": r.use_stamp and (r.use_stamp_filename or r.use_stamp_hostname),
@@ -403,6 +415,14 @@ def views_of_cameras():
     r.views_format = "MULTIVIEW"
     r.views.new("middle")
     r.views["left"].use = False
+
+
+def views_astray():
+    """Views whose files lie below the picture's name, next to it, and in a folder above it."""
+    r = bpy.context.scene.render
+    add_camera("Kamera")
+    r.use_multiview = True
+    r.views["left"].file_suffix, r.views["right"].file_suffix = "/../left", "/../../right"
 
 
 def colors():
@@ -1441,7 +1461,7 @@ def main():
     os.makedirs(OUT, exist_ok=True)
     if not ONLY or "linked" in ONLY:
         save_library()
-    for make in (settings, views, views_next, views_above, views_squeezed, views_of_cameras, colors, colors_of_output, spaces_of_nodes, spaces_of_strips, strips_of_engines, marked, empty_images, clips, numbered, numbered_elsewhere, world_volume, world_volume_off, exr_previews, exr_previews_off, layers_off, colors_overridden, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, nodes, sequencer, simulations, freestyle):
+    for make in (settings, views, views_next, views_above, views_squeezed, views_of_cameras, views_astray, colors, colors_of_output, spaces_of_nodes, spaces_of_strips, strips_of_engines, marked, empty_images, clips, numbered, numbered_elsewhere, world_volume, world_volume_off, exr_previews, exr_previews_off, layers_off, colors_overridden, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, nodes, sequencer, simulations, freestyle):
         if not ONLY or make.__name__ in ONLY:
             save(make.__name__, make)
     shutil.rmtree(WORK)

@@ -86,7 +86,7 @@ func refuse(err error, requestID string, tool toolName, sent arguments) *mcp.Cal
 // uploaded file. Such a refusal carries the notice.
 func mayQuoteFile(code fault.Code) bool {
 	return slices.Contains([]fault.Code{
-		fault.UnsupportedFile, fault.FileDamaged, fault.FileTooNew, fault.NoScene, fault.NoCamera, fault.PictureTooSmall, fault.EngineNotSupported,
+		fault.UnsupportedFile, fault.FileDamaged, fault.FileTooNew, fault.NoScene, fault.NoCamera, fault.PictureTooSmall, fault.ViewPathUnsafe, fault.EngineNotSupported,
 		fault.BlenderCrashed, fault.MissingExternalFiles, fault.FrameCheckFailed,
 	}, code)
 }
@@ -139,7 +139,7 @@ func nextAfterRefusal(code fault.Code, retryable bool, tool toolName, sent argum
 		return nextCall{Tool: &tool, Arguments: with}
 	}
 	switch code {
-	case fault.UnsupportedFile, fault.FileDamaged, fault.FileTooNew, fault.NoScene, fault.NoCamera, fault.PictureTooSmall, fault.EngineNotSupported,
+	case fault.UnsupportedFile, fault.FileDamaged, fault.FileTooNew, fault.NoScene, fault.NoCamera, fault.PictureTooSmall, fault.ViewPathUnsafe, fault.EngineNotSupported,
 		fault.UploadTooLarge, fault.UploadNotFound, fault.LinkInvalid, fault.InvalidFileURL, fault.QuoteNotQualified, fault.ArtifactExpired, fault.UploadTooSlow:
 		return again(inspectTool) // with another file
 	case fault.FileNotFetched:

@@ -30,6 +30,7 @@ const (
 	NoScene              Code = "no_scene"
 	NoCamera             Code = "no_camera"
 	PictureTooSmall      Code = "picture_too_small"
+	ViewPathUnsafe       Code = "view_path_unsafe"
 	EngineNotSupported   Code = "engine_not_supported"
 	PriceNotAccepted     Code = "price_not_accepted"
 	LegalRequired        Code = "legal_acceptance_required"
@@ -203,6 +204,7 @@ func malformed() []Entry {
 		{NoScene, 400, false, "Save a file that contains a scene and upload it again.", DoorAPI},
 		{NoCamera, 400, false, "Add a camera to the active scene, save, and upload again; or choose a camera or another scene of the file.", DoorAPI},
 		{PictureTooSmall, 400, false, "Raise the scene's resolution or percentage, or widen its render border, save, and upload again; or choose a resolution.", DoorAPI},
+		{ViewPathUnsafe, 400, false, "In Output Properties > Stereoscopy, take .. out of the view's file suffix, save, and upload again; or choose another scene of the file.", DoorAPI},
 		{EngineNotSupported, 400, false, "Set the render engine of the active scene to Cycles, save, and upload again; or choose another scene of the file.", DoorAPI},
 		{InvalidProjectPath, 400, false, "Name the files by relative paths with / between folders, without . and .., in composed Unicode, and no two that differ only by case.", DoorAPI},
 		{InvalidArchive, 400, false, "Make a plain .zip (stored or deflated) without links or a password, and upload it again.", DoorAPI},

@@ -72,6 +72,7 @@ type Scene struct {
 	FileOutputNodes []FileOutputNode `json:"file_output_nodes"`
 	Multiview       bool             `json:"multiview"`       // several views, such as two eyes
 	Views           []string         `json:"views"`           // those that are rendered; empty where it is the camera's alone
+	StrayView       string           `json:"stray_view"`      // the first view whose suffix leads to another folder; "" for none
 	Stereo          Stereo           `json:"stereo"`          // how a picture has two of them; zero where it has one
 	EXRPreviews     bool             `json:"exr_previews"`    // a JPEG is written next to each picture
 	StampNames      bool             `json:"stamp_names"`     // the picture shows the file's or the computer's name

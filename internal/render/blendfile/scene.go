@@ -2,6 +2,7 @@ package blendfile
 
 import (
 	"math"
+	"path"
 	"strings"
 
 	"svc.example/internal/render/blendfile/records"
@@ -118,7 +119,7 @@ func (f *file) scene(r records.Record) *Scene {
 	s.OutputFormat, s.MovieOutput = outputFormat(r)
 	s.EXRPreviews = strings.HasPrefix(s.OutputFormat, "OPEN_EXR") && r.Int("r.im_format.flag")&formatPreview != 0
 	s.Multiview = r.Int("r.scemode")&sceneViews != 0
-	s.Views = f.views(r)
+	s.Views, s.StrayView = f.views(r)
 	s.Stereo = stereoOf(r, len(s.Views))
 	stamp := r.Int("r.stamp")
 	s.StampNames = stamp&stampDrawn != 0 && stamp&(stampFile|stampHost) != 0
@@ -168,20 +169,24 @@ func (f *file) viewLayers(r records.Record) []string {
 }
 
 // views lists the views that are rendered: the eyes alone, unless the scene says that each has a
-// camera of its own.
-func (f *file) views(r records.Record) []string {
-	names := []string{}
+// camera of its own. stray is the first whose pictures would not lie in the folder of the first
+// view's, or below.
+func (f *file) views(r records.Record) (names []string, stray string) {
+	names = []string{}
 	if r.Int("r.scemode")&sceneViews == 0 {
-		return names
+		return names, ""
 	}
 	for v := range r.List("r.views", "SceneRenderView") {
 		name := v.Text("name")
 		eye := name == "left" || name == "right"
 		if v.Int("viewflag")&viewDisabled == 0 && (eye || r.Int("r.views_format") == viewsOfCameras) && f.spend(len(name)) {
 			names = append(names, name)
+			if stray == "" && !strings.HasPrefix(path.Clean("/out/frame_0000"+v.Text("suffix")+".png"), "/out/") {
+				stray = name
+			}
 		}
 	}
-	return names
+	return names, stray
 }
 
 // stereoOf reads how a picture has two eyes, where it has them next to each other.

@@ -235,7 +235,7 @@ func (r *Received) inspect(ctx context.Context, c *content, body io.Reader) erro
 // change waits for Choose.
 func (r *Received) renderable(ctx context.Context, facts *blendfile.Facts) error {
 	err := r.in.renderable(ctx, r.workspaceID, facts)
-	if r.later && (fault.Is(err, fault.NoCamera) || fault.Is(err, fault.PictureTooSmall) || fault.Is(err, fault.EngineNotSupported)) {
+	if r.later && (fault.Is(err, fault.NoCamera) || fault.Is(err, fault.PictureTooSmall) || fault.Is(err, fault.EngineNotSupported) || fault.Is(err, fault.ViewPathUnsafe)) {
 		r.refused, err = err, nil
 	}
 	return err

@@ -32,6 +32,19 @@ func TestAPictureOfNoPixelsIsRefused(t *testing.T) {
 	}
 }
 
+// Blender would write such a view out of the worker's folder; the worker refuses it too, after
+// the start.
+func TestAViewThatLeavesItsFolderIsRefusedBeforeItIsPaid(t *testing.T) {
+	t.Parallel()
+	for stray, want := range map[string]fault.Code{"": "", "right": fault.ViewPathUnsafe} {
+		facts := &blendfile.Facts{FileVersion: 401, Rendering: &blendfile.Rendering{Shots: []blendfile.Shot{{Engine: "CYCLES"}}},
+			Scene: &blendfile.Scene{Engine: "CYCLES", ResolutionX: 4, ResolutionY: 4, ResolutionPercentage: 100, StrayView: stray}}
+		if err := intake.Renderable(facts, quote.Farm{}); fault.Of(err) != want && (err != nil || want != "") {
+			t.Errorf("%q: %v, want %q", stray, err, want)
+		}
+	}
+}
+
 // What is rendered decides, not the scene that is active: an edit may be of any engine, and
 // without a camera, while its strips show scenes of Cycles.
 func TestAFileIsRefusedForTheScenesThatAreRendered(t *testing.T) {

@@ -61,7 +61,7 @@ func sentence(err error) string {
 // Renderable refuses what this renderer cannot render (decisions 6). A newer minor
 // version is only a warning: Blender reads it. svc inspect calls it too, with no farm, so
 // that a file can be checked before it is sent. Errors: file_too_new, no_scene,
-// engine_not_supported, no_camera, picture_too_small.
+// engine_not_supported, no_camera, picture_too_small, view_path_unsafe.
 func Renderable(f *blendfile.Facts, farm quote.Farm) error {
 	if renderer, number := farm.Renderer(); f.FileVersion/100 > number/100 {
 		return fault.New(fault.FileTooNew, "The file was saved by Blender %s; this service renders with %s.",
@@ -79,6 +79,9 @@ func Renderable(f *blendfile.Facts, farm quote.Farm) error {
 	}
 	if w, h := s.RenderedSize(); min(w, h) < 1 && !s.SizeChanges {
 		return fault.New(fault.PictureTooSmall, "The scene %q renders pictures of %d by %d pixels; the minimum is 1 by 1.", s.Name, max(0, w), max(0, h))
+	}
+	if s.StrayView != "" {
+		return fault.New(fault.ViewPathUnsafe, "The file suffix of the view %q in the scene %q leads to another folder.", s.StrayView, s.Name)
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func operationCodes() map[string][]fault.Code {
 	once := all(sent, codes{fault.InvalidRequest, fault.IdempotencyKeyReused, fault.IdempotencyInProgress})
 	frames := codes{fault.InvalidFrameRange, fault.FrameRangeTooLarge}
 	file := all(sent, codes{
-		fault.InvalidRequest, fault.FieldRepeated, fault.UnsupportedRenderer, fault.UnsupportedFile, fault.FileDamaged, fault.FileTooNew, fault.NoScene, fault.NoCamera, fault.PictureTooSmall, fault.EngineNotSupported,
+		fault.InvalidRequest, fault.FieldRepeated, fault.UnsupportedRenderer, fault.UnsupportedFile, fault.FileDamaged, fault.FileTooNew, fault.NoScene, fault.NoCamera, fault.PictureTooSmall, fault.ViewPathUnsafe, fault.EngineNotSupported,
 		fault.UploadTooLarge, fault.UploadTooSlow, fault.StorageLimitReached, fault.UnsupportedMedia,
 	}, frames)
 	archive := all(file, codes{fault.InvalidSettings, fault.InvalidArchive, fault.InvalidProjectPath, fault.MainFileAmbiguous})
@@ -94,12 +94,12 @@ func operationCodes() map[string][]fault.Code {
 		"getHealth": nil, "getCapabilities": nil, "getPricing": nil, "getLimits": nil, "listSigningKeys": nil, "getOpenAPI": nil, "getRootOpenAPI": nil,
 		"inspectUpload": all(session, archive),
 		"createProject": all(session, json, once, frames, codes{
-			fault.InvalidSettings, fault.InvalidProjectPath, fault.PartsMissing, fault.UnsupportedFile, fault.FileDamaged, fault.FileTooNew, fault.NoScene, fault.NoCamera, fault.PictureTooSmall,
+			fault.InvalidSettings, fault.InvalidProjectPath, fault.PartsMissing, fault.UnsupportedFile, fault.FileDamaged, fault.FileTooNew, fault.NoScene, fault.NoCamera, fault.PictureTooSmall, fault.ViewPathUnsafe,
 			fault.EngineNotSupported, fault.UploadTooLarge, fault.UploadTooSlow, fault.StorageLimitReached,
 		}),
 		"sendPart": all(session, sent, bad, codes{fault.ContentHashMismatch, fault.UploadTooLarge, fault.UploadTooSlow, fault.StorageLimitReached}),
 		"quoteUpload": all(session, json, once, frames, codes{
-			fault.InvalidSettings, fault.UploadNotFound, fault.StorageLimitReached, fault.NoCamera, fault.PictureTooSmall, fault.EngineNotSupported, fault.FileDamaged, fault.UnsupportedFile, fault.FileTooNew,
+			fault.InvalidSettings, fault.UploadNotFound, fault.StorageLimitReached, fault.NoCamera, fault.PictureTooSmall, fault.ViewPathUnsafe, fault.EngineNotSupported, fault.FileDamaged, fault.UnsupportedFile, fault.FileTooNew,
 		}),
 		"startUpload": all(session, json, once, money, hook, codes{
 			fault.PriceNotAccepted, fault.LegalRequired, fault.UploadNotFound, fault.QuoteNotFound, fault.QuoteExpired,
