@@ -320,7 +320,7 @@ func (p pictures) files() (files []string) {
 	return files
 }
 
-// hash is that of a frame's files: of all views, and of what nodes wrote, with the names.
+// hash is that of a frame's files: all views, and what nodes wrote, with the names.
 func (p pictures) hash(n int, hashes map[string]string) string {
 	var all strings.Builder
 	sorted := slices.SortedFunc(slices.Values(p[n]), func(a, b picture) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.path, b.path)) })

@@ -539,7 +539,7 @@ def nodes_sizes():
     writer(tree, "//sizes/", "PNG", *slots, mode="RGBA")
 
 
-@scene("an animated mask with a soft edge, and a picture behind it")
+@scene("an animated mask with a soft edge over a picture")
 def nodes_mask():
     s, tree, layer = composed()
     mask = bpy.data.masks.new("mask")
