@@ -98,11 +98,7 @@ func fits(t *testing.T, operation string, r *http.Request, example json.RawMessa
 		t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/json")
-	ok, errs := check.GetRequestBodyValidator().ValidateRequestBody(r)
-	for _, e := range errs {
-		t.Errorf("%s: the example of the request does not fit: %s: %s", operation, e.Message, e.Reason)
-	}
-	if !ok && len(errs) == 0 {
-		t.Errorf("%s: the example of the request does not fit", operation)
+	if err := check.requestBody(r, example); err != nil {
+		t.Errorf("%s: the example of the request does not fit: %v", operation, err)
 	}
 }
