@@ -61,9 +61,9 @@ func OpenPlain(ctx context.Context, engine, address string) (*sql.DB, error) {
 	}
 	plain.SetMaxOpenConns(connections)
 	plain.SetMaxIdleConns(connections)
-	_, err = plain.ExecContext(ctx, "CREATE TABLE bench_tick (claimer bigint PRIMARY KEY, n bigint NOT NULL)")
+	_, err = plain.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS bench_tick (claimer bigint PRIMARY KEY, n bigint NOT NULL)")
 	for claimer := 0; claimer < Claimers && err == nil; claimer++ {
-		_, err = plain.ExecContext(ctx, "INSERT INTO bench_tick VALUES ($1, 0)", claimer)
+		_, err = plain.ExecContext(ctx, "INSERT INTO bench_tick VALUES ($1, 0) ON CONFLICT DO NOTHING", claimer)
 	}
 	if err != nil {
 		return nil, errors.Join(err, plain.Close())

@@ -23,6 +23,8 @@ const (
 	rowConsoleSearch = "console/a search that finds nothing"
 	rowConsoleWallet = "console/the wallet"
 	rowConsoleOpen   = "console/200 open pages"
+	rowConsoleLong   = "console/the page of a job of 2,000 frames"
+	rowConsoleBytes  = "console/what a browser loads of it without pictures"
 )
 
 const (
@@ -36,6 +38,7 @@ const (
 // few, and what pages that stay open take.
 func Console() rounds.Group {
 	baseline := fmt.Sprintf("a workspace of %d jobs", fewJobs)
+	short := fmt.Sprintf("a job of %d frames", shortFrames)
 	note := fmt.Sprintf("%d jobs of one workspace; the answer's last byte, median of %d", consoleJobs, consoleReads)
 	goal := rounds.Under(0.03, rounds.Duration)
 	return rounds.Group{
@@ -43,6 +46,8 @@ func Console() rounds.Group {
 			{Name: rowConsoleJobs, Unit: rounds.Duration, Baseline: baseline, Goal: goal, Note: note},
 			{Name: rowConsoleSearch, Unit: rounds.Duration, Baseline: baseline, Goal: goal, Note: note},
 			{Name: rowConsoleWallet, Unit: rounds.Duration, Baseline: baseline, Goal: goal, Note: note},
+			{Name: rowConsoleLong, Unit: rounds.Duration, Baseline: short, Goal: rounds.Under(0.1, rounds.Duration), Note: fmt.Sprintf("its frames have times and thumbnails; the answer's last byte, median of %d", consoleReads)},
+			{Name: rowConsoleBytes, Unit: rounds.Kilobytes, Baseline: short, Goal: rounds.Under(60e3, rounds.Kilobytes).Always(), Note: "page, styles, scripts and typeface, by gzip"},
 			{Name: rowConsoleOpen, Unit: rounds.Size, Baseline: "the process before", Goal: rounds.Under(100e6, rounds.Size).Always(), Note: "streams of the list of jobs; both ends are in this process"},
 		},
 		Measure: measureConsole,
@@ -75,6 +80,9 @@ func measureConsole(ctx context.Context, b *rounds.Run, into rounds.Record) (err
 			}
 			r.Add(row, ours, theirs)
 		}
+		if err := many.long(ctx, b, r); err != nil {
+			return err
+		}
 		grown, before, err := many.open(ctx)
 		if err == nil {
 			r.Add(rowConsoleOpen, grown, before)
@@ -106,6 +114,11 @@ func openConsole(ctx context.Context, b *rounds.Run, jobs int) (*console, error)
 	}
 	if _, err := finishedJobs(ctx, "sqlite", config, jobs); err != nil {
 		return nil, fmt.Errorf("make %d jobs: %w", jobs, err)
+	}
+	for n, frames := range map[int]int{longJob: longFrames, shortJob: shortFrames} {
+		if err := lengthen(ctx, config, n, frames); err != nil {
+			return nil, err
+		}
 	}
 	b.Say("%d jobs are made", jobs)
 	c := &console{served: make(chan error, 1), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2 * consoleOpen}}}

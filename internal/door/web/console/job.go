@@ -27,7 +27,7 @@ import (
 )
 
 // framesOnPage is how many frames a job's page shows at once.
-const framesOnPage = 120
+const framesOnPage = 100
 
 // jobView is the content of a job's page.
 type jobView struct {

@@ -33,7 +33,7 @@ type newView struct {
 // newPage builds the page of a new render.
 func newPage(v newView) page.Page {
 	v.PartBytes, v.MiB = contract.MaxPartBytes, contract.MaxUploadBytes>>20
-	return page.Page{Template: "new", Title: "New render", Section: page.NewSection, Content: v}
+	return page.Page{Template: "new", Title: "New render", Section: page.NewSection, Content: v, Scripts: []string{"upload.js"}}
 }
 
 // refusedFile builds the page of a new render with why a file was refused.

@@ -35,7 +35,10 @@ const (
 	fewestTimes = 8
 	// mostColumns is how many columns the chart has at most: those of a longer job stand for
 	// several frames each.
-	mostColumns = 120
+	mostColumns = 60
+	// mostPrecise is how many frames have times of three digits. Those of a longer job have two, of
+	// which its page would otherwise have more bytes than of everything else.
+	mostPrecise = 1000
 	// mostFlagged is how many of the frames to check come before the others.
 	mostFlagged = 12
 )
@@ -44,11 +47,14 @@ const (
 // a few frames.
 func timelineOf(all framelist.List, accepted map[int]*watch.FrameView) *timelineView {
 	v := timelineView{Frames: all.String()}
-	times, taken, slowest := make([]string, len(all)), 0, 0.0
+	times, taken, slowest, digits := make([]string, len(all)), 0, 0.0, 3
+	if len(all) > mostPrecise {
+		digits = 2
+	}
 	for i, n := range all {
 		if f := accepted[n]; f != nil && f.RenderSeconds > 0 {
 			taken, slowest = taken+1, max(slowest, f.RenderSeconds)
-			times[i] = strconv.FormatFloat(f.RenderSeconds, 'g', 3, 64)
+			times[i] = strconv.FormatFloat(f.RenderSeconds, 'g', digits, 64)
 		}
 	}
 	if taken < fewestTimes {

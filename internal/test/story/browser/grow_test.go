@@ -33,7 +33,7 @@ func grow(t *testing.T, svc *story.Service, jobID string, n int) {
 	change("CREATE TEMP TABLE kept AS SELECT * FROM job " + job)
 	change(fmt.Sprintf(`CREATE TEMP TABLE more AS WITH RECURSIVE n(i) AS (SELECT 3 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
 		SELECT frame.*, n.i FROM frame, n %s AND frame = 1`, n, job))
-	change(`UPDATE more SET frame = i, seq = seq + i, ordinal = ordinal + i - 1, render_us = 1000000 + i * i % 900 * 4000,
+	change(`UPDATE more SET frame = i, seq = seq + i, ordinal = ordinal + i - 1, render_us = 1000000 + i * i % 3571 * 1000,
 		finding = CASE WHEN i % 500 = 0 THEN 'black' ELSE '' END`)
 	change("ALTER TABLE more DROP COLUMN i")
 	change("BEGIN")

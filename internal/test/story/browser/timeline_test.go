@@ -20,6 +20,9 @@ import (
 	"svc.example/internal/test/story"
 )
 
+// mostPageBytes bounds what a page of the console makes a browser load, renders aside.
+const mostPageBytes = 60_000
+
 // bar is where a frame of the timeline is on the screen.
 func bar(p *story.Console, of, frame int) (x, y float64) {
 	p.T.Helper()
@@ -240,6 +243,9 @@ func TestAJobOfTwoThousandFramesKeepsItsPagesSmall(t *testing.T) {
 			return story.Look[int](p.Tab, t, "window.most")
 		}
 		p.Open(path)
+		if n := story.Look[int](p.Tab, t, `performance.getEntries().filter(e => !/\/small(\?|$)/.test(e.name)).reduce((n, e) => n + (e.encodedBodySize ?? 0), 0)`); n < 40_000 || n > mostPageBytes {
+			t.Errorf("the page of the job loads %d bytes without pictures, at most %d are good", n, mostPageBytes)
+		}
 		dragged(p, 2000, 200, 1200)
 		p.Says("Frames to check", "frames selected")
 		p.Run(`document.querySelector("[data-select]").click()`)
