@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/render/framelist"
+	"svc.example/internal/render/pixels"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/share"
 	"svc.example/internal/work/watch"
@@ -52,8 +54,22 @@ type cell struct {
 // Path is the page of the frame.
 func (c cell) Path() string { return fmt.Sprintf("%s/frames/%d", c.base, c.FrameView.Frame) }
 
-// Small is the address of its small picture. It changes when the frame is rendered again.
-func (c cell) Small() string { return c.Path() + "/small?v=" + c.SHA256[:8] }
+// Small is the address of its small picture, which changes when the frame is rendered again; "" for
+// formats that have none.
+func (c cell) Small() string {
+	if !pixels.Thumbnails(c.File) {
+		return ""
+	}
+	return c.Path() + "/small?v=" + c.SHA256[:8]
+}
+
+// Unshown says why the page has no picture of the frame; "" where it has one.
+func (c cell) Unshown() string {
+	if pixels.Thumbnails(c.File) {
+		return ""
+	}
+	return fmt.Sprintf("There is no preview of %s files.", strings.TrimPrefix(path.Ext(c.File), "."))
+}
 
 // State says how far the job is; "" where all of it is there.
 func (v view) State() string {
@@ -97,9 +113,14 @@ func (s *Site) show(w http.ResponseWriter, r visit, said commentsView, status in
 	}
 	p := page.Page{Template: "shared", Title: v.Job.Filename, Unlisted: true, Forms: v.Comments, Status: status, Content: v}
 	if v.Frame != nil {
-		p.Scripts = []string{"viewer.js"}
+		if v.Frame.Unshown() == "" {
+			p.Scripts = []string{"viewer.js"}
+		}
 		at := s.Links.SharePage(strings.TrimPrefix(r.base, pathOf(s.Links.SharePage(""))))
-		p.Card = &page.Card{Title: v.Job.Filename, Text: page.FrameCount(v.Job.FramesCompleted) + ". " + v.Rendered, URL: at, Picture: at + "/card.jpg"}
+		p.Card = &page.Card{Title: v.Job.Filename, Text: page.FrameCount(v.Job.FramesCompleted) + ". " + v.Rendered, URL: at}
+		if v.Frame.Unshown() == "" {
+			p.Card.Picture = at + "/card.jpg"
+		}
 	}
 	if v.Proof != nil {
 		p.Scripts = append(append(p.Scripts, page.ProofScripts()...), "badge.js")

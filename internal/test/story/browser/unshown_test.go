@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -70,6 +71,42 @@ func (o otherSession) other(f blender.Frame, err error) (blender.Frame, error) {
 		return f, err
 	}
 	return o.as(f)
+}
+
+// A shared page says so too, and leads to the file where its link allows downloads.
+func TestASharedFrameWithoutAPreviewLeadsToItsFile(t *testing.T) {
+	story.Each(t, func(t *testing.T, config app.Config) {
+		svc := story.Start(t, config)
+		svc.Worker(&otherPainter{as: asDPX})
+		c := svc.Caller(story.Credit)
+		begun, err := c.Take(c.QuoteOf(sceneOf(t, dpx), 2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		job := c.Await(begun.JobID, client.StatusCompleted)
+		visitor := svc.Console(svc.Caller(0))
+		link := func(terms string) (path string) {
+			t.Helper()
+			var made shared
+			ask := story.Request(t, http.MethodPost, svc.URL+"/v1/renders/"+job.JobID+"/share", c.Account.Secret, terms)
+			if status := story.Send(t, ask, &made); status != http.StatusOK {
+				t.Fatalf("sharing answers %d", status)
+			}
+			return strings.TrimPrefix(made.ShareURL, svc.URL)
+		}
+		visitor.Open(link(`{"download":true}`))
+		visitor.Says("There is no preview of dpx files.")
+		visitor.Until("no empty picture", `document.querySelectorAll("main img, .stage").length === 0 && document.querySelectorAll("#frames .grid a .blank").length === 2`)
+		visitor.Until("a link to the file", `document.querySelector(".notice a[download]").getAttribute("href").endsWith("/frames/1/file")`)
+		visitor.Run(`document.querySelector("[rel=next]").click()`)
+		visitor.Until("the next frame and its file", `document.querySelector("h2").textContent === "Frame 2" && document.querySelector(".notice a[download]").getAttribute("href").endsWith("/frames/2/file")`)
+		visitor.Open(link(`{"download":false}`))
+		visitor.Says("Ask the person who sent you this link for the file.")
+		visitor.Until("no link to a file", `document.querySelector("main a[download]") === null`)
+		for _, said := range visitor.Said {
+			t.Errorf("the browser says %q", said)
+		}
+	})
 }
 
 // asDPX writes a frame as a grey one of 8 bits, of which each value is its number.

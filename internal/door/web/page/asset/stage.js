@@ -31,8 +31,9 @@ class Viewer {
 
   // lost says so where the picture cannot be shown, such as one that is too large.
   lost() {
-    const line = this.box.querySelector("[data-part=lost] p");
+    const line = this.box.querySelector("[data-lost]"), file = line?.querySelector("a");
     if (line) line.hidden = !this.picture.complete || this.picture.naturalWidth > 0;
+    if (file) file.pathname = this.address(this.at) + "/file";
   }
 
   // others are the pictures that the current one is compared with.
