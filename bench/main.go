@@ -43,7 +43,7 @@ import (
 func groups(device string, auditJobs, finishedJobs int) []rounds.Group {
 	return []rounds.Group{
 		rendering.Light(), rendering.Geometry(), rendering.Textures(), rendering.Busy(), rendering.Workers(),
-		rendering.DeviceLight(device), rendering.DeviceHeavy(device), rendering.DeviceScarce(), rendering.Sandbox(), rendering.ETA(), rendering.Look(), rendering.Kept(), rendering.Stills(),
+		rendering.DeviceLight(device), rendering.DeviceHeavy(device), rendering.DeviceScarce(), rendering.Sandbox(), rendering.ETA(), rendering.Look(), rendering.Kept(), rendering.Stills(), rendering.Movie(),
 		requests.Upload(), requests.Project(), requests.API("sqlite"), requests.API("postgres"), requests.Metrics(),
 		storage.Lease("sqlite"), storage.Lease("postgres"), storage.ReceiptLog("sqlite"), storage.ReceiptLog("postgres"),
 		requests.Leaderboard("sqlite"), requests.Leaderboard("postgres"),

@@ -48,7 +48,7 @@ func TestInspectWarnsOfWhatARenderWouldLack(t *testing.T) {
 		"linked.blend":      {"files 1 library"},
 		"drivers.blend":     {"script text startup.py", "driven cycles.samples", "warning The samples change from frame to frame; the file has 5. Each frame uses the samples that Blender computes for it. (driven_samples)"},
 		"compositor.blend":  {"writes //passes/, by the compositor's node File Output"},
-		"film_output.blend": {"warning The scene's output is a movie file (FFMPEG). The frames are delivered as PNG pictures, without sound. (movie_output_as_png)", "Make the movie from the delivered frames."},
+		"film_output.blend": {"warning The scene's output is a movie file (FFMPEG). The frames are delivered as PNG pictures, and a movie with the scene's codec and sound can be made of them. (movie_output_as_png)", "Download the movie once the job is completed."},
 		"library.blend":     {"scene none"},
 	} {
 		lines := inspectedLines(t, file)

@@ -80,6 +80,22 @@ func (s *Server) take(ctx context.Context, meta farmapi.FrameResult, p frames.Pi
 	return nil
 }
 
+// sendPart sends a part of an upload that the request names, or a link to it.
+func (s *Server) sendPart(w http.ResponseWriter, r *http.Request, uploadID string) (any, error) {
+	sum := r.PathValue("sha256")
+	if r.URL.Query().Has(farmapi.AskLink) {
+		return s.partLink(r.Context(), uploadID, sum)
+	}
+	content, err := s.files().Open(r.Context(), uploadID, sum)
+	if errors.Is(err, project.ErrNoContent) {
+		return nil, fault.New(fault.InvalidRequest, "No file of %s has a part %q.", r.PathValue("job_id"), sum)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return sendBytes(w, r, content)
+}
+
 // partLink gives a link to the bytes of one part, where the store gives links. That they
 // are whole, the worker finds by their hash.
 func (s *Server) partLink(ctx context.Context, uploadID, sum string) (any, error) {

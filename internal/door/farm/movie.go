@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"slices"
 
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/digest"
@@ -13,12 +14,13 @@ import (
 	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/movie"
+	"svc.example/internal/work/project"
 )
 
 // movieReply writes a claimed movie as the wire has it: a job of one frame.
 func movieReply(w movie.Work) farmapi.LeaseReply {
 	return farmapi.LeaseReply{
-		OK: true, Job: &farmapi.Job{JobID: w.MovieID, InputSHA256: w.ZIP.SHA256, Movie: &farmapi.Movie{Frames: w.Frames, Width: w.Width, Height: w.Height, FPS: w.FPS}},
+		OK: true, Job: &farmapi.Job{JobID: w.MovieID, InputSHA256: w.ZIP.SHA256, Movie: &farmapi.Movie{Frames: w.Frames, Width: w.Width, Height: w.Height, FPS: w.FPS, Main: w.Own.Main, Scene: w.Own.Scene}},
 		Leases: []farmapi.Lease{{LeaseID: w.Lease.ID, Attempt: int(w.Lease.Attempt)}},
 	}
 }
@@ -26,27 +28,57 @@ func movieReply(w movie.Work) farmapi.LeaseReply {
 // isMovie reports whether a request names a movie.
 func isMovie(r *http.Request) bool { return id.Valid(id.Movie, r.PathValue("job_id")) }
 
-// movieProject is the project of a movie: the ZIP with the frames.
-func movieProject(z movie.ZIP) farmapi.Project {
-	const name = "frames.zip"
-	return farmapi.Project{OK: true, Main: name, Files: []farmapi.File{{Path: name, SHA256: z.SHA256, SizeBytes: z.SizeBytes, Parts: []string{z.SHA256}}}}
+// movieProject is the project of a movie: the ZIP with the frames comes first, and the files of the
+// scene follow where the movie has settings of it.
+func (s *Server) movieProject(ctx context.Context, z movie.ZIP, own movie.Own) (farmapi.Project, error) {
+	name := "frames.zip"
+	reply := farmapi.Project{OK: true}
+	if own.UploadID != "" {
+		m, err := s.files().Manifest(ctx, own.UploadID)
+		if err != nil {
+			return reply, err
+		}
+		for _, f := range m.Files {
+			reply.Files = append(reply.Files, farmapi.File(f))
+		}
+		for _, a := range m.Aliases {
+			reply.Aliases = append(reply.Aliases, farmapi.Alias(a))
+		}
+		for slices.ContainsFunc(m.Files, func(f project.File) bool { return f.Path == name }) {
+			name = "_" + name
+		}
+	}
+	reply.Main = name
+	reply.Files = append([]farmapi.File{{Path: name, SHA256: z.SHA256, SizeBytes: z.SizeBytes, Parts: []string{z.SHA256}}}, reply.Files...)
+	return reply, nil
 }
 
-// zipOf returns the ZIP of the movie that the request names, if its worker holds it. Errors:
-// lease_lost.
-func (s *Server) zipOf(r *http.Request, node identity.NodeKey) (movie.ZIP, error) {
+// movieInput returns what the movie that the request names is made of, if its worker holds it.
+// Errors: lease_lost.
+func (s *Server) movieInput(r *http.Request, node identity.NodeKey) (z movie.ZIP, own movie.Own, err error) {
 	worker, err := s.worker(r.Context(), node, r.URL.Query().Get("worker_id"))
 	if err != nil {
-		return movie.ZIP{}, err
+		return z, own, err
 	}
 	return s.Movies.Input(r.Context(), worker.WorkerID, r.PathValue("job_id"))
 }
 
-// sendZIP sends the ZIP of a movie's frames, or a link to it.
-func (s *Server) sendZIP(w http.ResponseWriter, r *http.Request, z movie.ZIP) (any, error) {
-	if r.PathValue("sha256") != z.SHA256 {
+// moviePart sends the ZIP of a movie's frames, or a file of its scene.
+func (s *Server) moviePart(w http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
+	z, own, err := s.movieInput(r, node)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.PathValue("sha256") == z.SHA256:
+		return s.sendZIP(w, r, z)
+	case own.UploadID == "":
 		return nil, fault.New(fault.InvalidRequest, "The movie has no part %q.", r.PathValue("sha256"))
 	}
+	return s.sendPart(w, r, own.UploadID)
+}
+
+// sendZIP sends the ZIP of a movie's frames, or a link to it.
+func (s *Server) sendZIP(w http.ResponseWriter, r *http.Request, z movie.ZIP) (any, error) {
 	if r.URL.Query().Has(farmapi.AskLink) {
 		store := blob.ToWorkers(s.Blobs)
 		if store == nil {

@@ -413,8 +413,11 @@ func (s *Server) release(_ http.ResponseWriter, r *http.Request, node identity.N
 func (s *Server) project(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
 	ctx := r.Context()
 	if isMovie(r) {
-		z, err := s.zipOf(r, node)
-		return movieProject(z), err
+		z, own, err := s.movieInput(r, node)
+		if err != nil {
+			return nil, err
+		}
+		return s.movieProject(ctx, z, own)
 	}
 	uploadID, err := s.uploadOf(r, node)
 	if err != nil {
@@ -441,31 +444,17 @@ func (s *Server) project(_ http.ResponseWriter, r *http.Request, node identity.N
 // own files: otherwise a worker could read any blob whose hash it knows.
 func (s *Server) part(w http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
 	if isMovie(r) {
-		z, err := s.zipOf(r, node)
-		if err != nil {
-			return nil, err
-		}
-		return s.sendZIP(w, r, z)
+		return s.moviePart(w, r, node)
 	}
 	uploadID, err := s.uploadOf(r, node)
 	if err != nil {
 		return nil, err
 	}
-	sum := r.PathValue("sha256")
-	if r.URL.Query().Has(farmapi.AskLink) {
-		return s.partLink(r.Context(), uploadID, sum)
-	}
-	content, err := s.files().Open(r.Context(), uploadID, sum)
+	answer, err := s.sendPart(w, r, uploadID)
 	if (errors.Is(err, blob.ErrNotFound) || errors.Is(err, blob.ErrDamaged)) && isJob(r) {
 		return nil, s.inputLost(r.Context(), r.PathValue("job_id"), uploadID, err)
 	}
-	if errors.Is(err, project.ErrNoContent) {
-		return nil, fault.New(fault.InvalidRequest, "No file of %s has a part %q.", r.PathValue("job_id"), sum)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return sendBytes(w, r, content)
+	return answer, err
 }
 
 // sendBytes sends what a worker asked for, or the part of it that Range names, and closes it.

@@ -33,6 +33,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
 
 import kept  # noqa: E402  (of this folder)
+import movies  # noqa: E402
 import outputs  # noqa: E402
 import strips  # noqa: E402
 
@@ -1286,41 +1287,12 @@ class Driver:
             bpy.data.images.remove(image)
 
     def movie(self, command):
-        """Encodes pictures as H.264, by the sequencer of a scene that has nothing else."""
-        scene = bpy.data.scenes.new("movie")
-        render, picture = scene.render, scene.render.image_settings
-        try:
-            picture.file_format = "FFMPEG"
-            render.ffmpeg.format, render.ffmpeg.codec = "MPEG4", "H264"
-        except TypeError:
-            raise Refusal("frame_check_failed", "this Blender encodes no movies", final=True)
-        render.ffmpeg.constant_rate_factor, render.ffmpeg.ffmpeg_preset = "HIGH", "GOOD"
-        render.ffmpeg.audio_codec = "NONE"
-        picture.color_mode = "RGB"
-        # H.264 halves the resolution of colours, so that each side is even.
-        render.resolution_x, render.resolution_y = command["width"] & ~1, command["height"] & ~1
-        render.resolution_percentage = 100
-        whole = min(max(1, round(command["fps"])), 120)
-        render.fps, render.fps_base = whole, whole / command["fps"]
-        # The pictures are finished: no colour of them changes.
-        view = scene.view_settings
-        view.view_transform, view.look, view.exposure, view.gamma, view.use_curve_mapping = "Standard", "None", 0, 1, False
-        render.dither_intensity = 0
-        render.use_compositing, render.use_sequencer = False, True
-        files, folder = command["files"], command["folder"]
-        editor = scene.sequence_editor_create()
-        try:
-            strip = editor.sequences.new_image(name="frames", filepath=os.path.join(folder, files[0]), channel=1, frame_start=1, fit_method="ORIGINAL")
-        except RuntimeError as error:
-            raise Refusal("frame_check_failed", "the pictures cannot be read: " + str(error).strip(), final=True)
-        for name in files[1:]:
-            strip.elements.append(name)
-        strip.frame_final_duration = len(files)
-        strip.blend_type = "REPLACE"
-        scene.frame_start, scene.frame_end, scene.frame_step = 1, len(files), 1
+        """Encodes pictures as a movie."""
         path = os.path.join(self.settings["out"], "movie.mp4")
-        render.filepath, render.use_file_extension = path, False
-        render.use_stamp = False
+        try:
+            scene = movies.make(command, path)
+        except movies.Unusable as error:
+            raise Refusal("frame_check_failed", str(error), final=True)
         bpy.app.handlers.render_write.append(lambda *_: self.say(reply="movie_frame"))
         try:
             bpy.ops.render.render(animation=True, scene=scene.name)

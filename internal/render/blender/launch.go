@@ -23,7 +23,7 @@ import (
 // driver is what Blender runs to take commands. It is embedded, so that the binary
 // needs no file other than a Blender.
 //
-//go:embed driver.py kept.py outputs.py strips.py
+//go:embed driver.py kept.py movies.py outputs.py strips.py
 var driver embed.FS
 
 // driverName is the file of it that Blender runs. The others are its modules.

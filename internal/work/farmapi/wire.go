@@ -201,6 +201,10 @@ type Movie struct {
 	Width  int     `json:"width"` // pixels of each frame
 	Height int     `json:"height"`
 	FPS    float64 `json:"fps"` // frames per second
+	// Main is the .blend among the files after the ZIP, and Scene the scene that was rendered, where
+	// the movie has the scene's own settings and sound; otherwise "".
+	Main  string `json:"main,omitempty"`
+	Scene string `json:"scene,omitempty"`
 }
 
 // Frames is a range of frames.

@@ -19,6 +19,7 @@ import (
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/project"
 	"svc.example/internal/work/quote"
 )
 
@@ -35,7 +36,16 @@ type Work struct {
 	Frames        int
 	Width, Height int
 	FPS           float64
+	Own           Own
 	Lease         lease.Lease
+}
+
+// Own is what a movie has of the scene that its job rendered; empty where that writes no movie, or
+// its upload was removed. It then has no settings and no sound but the service's own.
+type Own struct {
+	UploadID string
+	Main     string // the .blend among the upload's files
+	Scene    string // the name of the scene in it
 }
 
 // ZIP is the file with the frames of a job.
@@ -112,18 +122,36 @@ func workOf(ctx context.Context, tx *db.Tx, l lease.Lease) (w Work, err error) {
 	if err != nil && !db.IsNotFound(err) {
 		return w, fmt.Errorf("read the scene of %s: %w", l.Subject, err)
 	}
+	own, err := ownOf(ctx, tx, record, row.Scene)
+	if err != nil {
+		return w, err
+	}
 	return Work{
 		MovieID: movieID(l.Subject), ZIP: zipOf(record), Frames: len(frames), Width: int(frames[0].Width), Height: int(frames[0].Height),
-		FPS: quote.FPSOf(row.Scene) / float64(max(record.FrameStep, 1)), Lease: l,
+		FPS: quote.FPSOf(row.Scene) / float64(max(record.FrameStep, 1)), Own: own, Lease: l,
 	}, nil
+}
+
+// ownOf finds what a movie has of its job's stored scene.
+func ownOf(ctx context.Context, tx *db.Tx, record job.Record, scene string) (Own, error) {
+	name, writes := quote.MovieScene(scene)
+	if !writes {
+		return Own{}, nil
+	}
+	m, err := project.ManifestOf(ctx, tx, record.UploadID)
+	if err != nil && !db.IsNotFound(err) || m.Main == "" {
+		return Own{}, err
+	}
+	return Own{UploadID: record.UploadID, Main: m.Main, Scene: name}, nil
 }
 
 func zipOf(record job.Record) ZIP {
 	return ZIP{Key: record.ArtifactKey, SHA256: record.ArtifactSha256, SizeBytes: record.ArtifactSize}
 }
 
-// Input is the ZIP of a movie, for the worker that holds its order. Error: lease_lost.
-func (m *Movies) Input(ctx context.Context, workerID, movieID string) (z ZIP, err error) {
+// Input is the ZIP of a movie and what it has of its scene, for the worker that holds its order.
+// Error: lease_lost.
+func (m *Movies) Input(ctx context.Context, workerID, movieID string) (z ZIP, own Own, err error) {
 	err = m.DB.Read(ctx, func(tx *db.Tx) error {
 		holder, err := tx.MovieHolder(ctx, LeaseID(movieID))
 		if err != nil {
@@ -133,10 +161,18 @@ func (m *Movies) Input(ctx context.Context, workerID, movieID string) (z ZIP, er
 			return lease.ErrLost
 		}
 		record, err := job.Read(ctx, tx, jobOf(movieID))
+		if err != nil {
+			return err
+		}
+		row, err := tx.JobScene(ctx, record.JobID)
+		if err != nil && !db.IsNotFound(err) {
+			return err
+		}
 		z = zipOf(record)
+		own, err = ownOf(ctx, tx, record, row.Scene)
 		return err
 	})
-	return z, told(movieID, err)
+	return z, own, told(movieID, err)
 }
 
 // Heartbeat extends leases and returns the ids of those that the worker no longer holds. One

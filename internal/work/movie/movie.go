@@ -1,11 +1,11 @@
 // Package movie makes the movie of a completed job for callers who ask for it: an idle worker's
 // Blender encodes the delivered frames.
 //
-// What always holds: a movie follows from the job's frames alone, so no row names it. It lies next
-// to the overviews under a key that ends in the SHA-256 of its bytes, is removed with the job's
-// ZIP, and can be made again. It costs nothing, and is no part of the receipt: the frames are the
-// delivery. A job has one order at a time, a workspace mostWaiting. A worker takes an order only
-// when no frame waits for it, and gives it back when one comes.
+// What always holds: a movie follows from the job's frames, and from its scene if that writes one,
+// so no row names it. It lies next to the overviews under a key that ends in the SHA-256 of its
+// bytes, is removed with the job's ZIP, and can be made again. It costs nothing, and is no part of
+// the receipt: the frames are the delivery. A job has one order at a time, a workspace mostWaiting.
+// A worker takes an order only when no frame waits for it, and gives it back when one comes.
 //
 // The package owns no table: an order is a lease of Queue, whose subject is the job. Start reading
 // at Movies.Find, then claim.go.

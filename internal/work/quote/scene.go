@@ -188,6 +188,16 @@ func (s Scene) PixelSamples(frames Frames) int64 {
 	return int64(work)
 }
 
+// MovieScene is the name of a stored scene, and whether it writes a movie. One that was removed
+// with its upload writes none.
+func MovieScene(scene string) (name string, writes bool) {
+	var s Scene
+	if err := json.Unmarshal([]byte(scene), &s); err != nil {
+		return "", false
+	}
+	return s.Name, s.MovieOutput
+}
+
 // FPSOf is the speed of a stored scene, in frames a second; Blender's own default if the scene
 // does not say it, or was removed with its upload.
 func FPSOf(scene string) float64 {

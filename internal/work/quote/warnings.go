@@ -273,8 +273,8 @@ func otherWarnings() []WarningRow {
 					"The scene's frame range is %s; you chose %s outside it.", ListText(in.FrameStart, in.FrameEnd, 1, ""), frameText(outside))
 			}},
 		{WarnMovieAsPNG, SeverityResult, "The scene's output is a movie file.",
-			"The frames are delivered as PNG pictures, without sound.",
-			"Make the movie from the delivered frames.",
+			"The frames are delivered as PNG pictures, and a movie with the scene's codec and sound can be made of them.",
+			"Download the movie once the job is completed.",
 			func(in *inspected) (any, string) {
 				return when(in.MovieOutput, map[string]string{"format": in.OutputFormat}, "The scene's output is a movie file (%s).", in.OutputFormat)
 			}},

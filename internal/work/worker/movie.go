@@ -28,9 +28,16 @@ func (l *slot) encodeMovie(ctx context.Context, t *task) error {
 		return err
 	}
 	defer files.remove()
-	pictures, err := unpack(ctx, files.input.Files[0].Path, files.dir, t.job.Movie.Frames)
+	pictures, first, err := unpack(ctx, files.input.Files[0].Path, files.dir, t.job.Movie.Frames)
 	if err != nil {
 		return err
+	}
+	order := t.job.Movie
+	encode := blender.Movie{Frames: pictures, FPS: order.FPS, Width: order.Width, Height: order.Height}
+	if order.Main != "" {
+		own := files.input
+		own.Main, own.Scene, own.Files = order.Main, order.Scene, own.Files[1:]
+		encode.Own, encode.First = &own, first
 	}
 	session, err := l.pool.take(ctx)
 	if err != nil {
@@ -44,8 +51,7 @@ func (l *slot) encodeMovie(ctx context.Context, t *task) error {
 	limited, cancel := context.WithTimeout(ctx, movieTime)
 	defer cancel()
 	begun := time.Now()
-	order := t.job.Movie
-	path, err := maker.Movie(limited, blender.Movie{Frames: pictures, FPS: order.FPS, Width: order.Width, Height: order.Height})
+	path, err := maker.Movie(limited, encode)
 	if err != nil {
 		return err
 	}
@@ -68,11 +74,12 @@ func (l *slot) encodeMovie(ctx context.Context, t *task) error {
 }
 
 // unpack takes the frames out of a job's ZIP, in the order of its manifest. Nothing of the ZIP
-// becomes a path: the files are called by their number.
-func unpack(ctx context.Context, path, dir string, frames int) ([]blender.File, error) {
+// becomes a path: the files are called by their number. first is the number of the first frame if
+// the others follow it one by one, otherwise 0.
+func unpack(ctx context.Context, path, dir string, frames int) (out []blender.File, first int, err error) {
 	z, err := zip.OpenReader(path)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+		return nil, 0, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	defer z.Close()
 	var manifest receipt.Manifest
@@ -81,20 +88,24 @@ func unpack(ctx context.Context, path, dir string, frames int) ([]blender.File, 
 		err = errors.Join(json.NewDecoder(file).Decode(&manifest), file.Close())
 	}
 	if err != nil || len(manifest.Frames) != frames {
-		return nil, fmt.Errorf("%w: its manifest lists %d frames, not %d: %w", errDamaged, len(manifest.Frames), frames, err)
+		return nil, 0, fmt.Errorf("%w: its manifest lists %d frames, not %d: %w", errDamaged, len(manifest.Frames), frames, err)
 	}
-	out := make([]blender.File, 0, frames)
+	consecutive := true
 	for i, f := range manifest.Frames {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
+		consecutive = consecutive && f.Frame == manifest.Frames[0].Frame+i
 		name := fmt.Sprintf("%06d%s", i+1, filepath.Ext(f.File))
 		if err := unpackOne(z, receipt.FrameEntry(f.File), filepath.Join(dir, name)); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		out = append(out, blender.File{Name: name, Path: filepath.Join(dir, name)})
 	}
-	return out, nil
+	if consecutive {
+		first = manifest.Frames[0].Frame
+	}
+	return out, first, nil
 }
 
 // unpackOne takes one file out of a ZIP.
