@@ -100,6 +100,8 @@ var adminVerbs = []verb{
 	}},
 	{words: "admin alert list", lines: []line{{with: troubled}, {with: ownStore, plain: true}, {exit: 2, with: noStore}}},
 	{words: "admin alert test", lines: []line{{with: ownStore, types: asked}, {args: "--yes", exit: 2, with: noStore}}},
+	{words: "admin domain list", lines: []line{{with: joining}, {with: ownStore, plain: true}, {exit: 2, with: noStore}}},
+	{words: "admin domain release", lines: []line{{args: "studio.example", with: joining, types: asked}, {args: "none.example --yes", exit: 1, with: ownStore}, {exit: 2, with: ownStore}}},
 	{words: "admin reuse list", lines: []line{{with: differing}, {with: ownStore, plain: true}, {exit: 2, with: noStore}}},
 	{words: "admin reuse reset", lines: []line{{args: "{CLASS}", with: differing, types: asked}, {args: "123456 --yes", exit: 1, with: ownStore}, {exit: 2, with: ownStore}}},
 	{words: "admin act list", lines: []line{

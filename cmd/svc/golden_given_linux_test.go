@@ -155,6 +155,21 @@ func differing(r *take) {
 	})
 }
 
+// joining is ownStore where a domain is claimed.
+func joining(r *take) {
+	ownStore(r)
+	inStore(r, func(ctx context.Context, tx *db.Tx) error {
+		const issuer = "https://id.example.com"
+		domains := identity.Domains{Issuer: issuer}
+		o, err := domains.SignIn(ctx, tx, identity.Login{Issuer: issuer, Subject: "1", Email: "owner@studio.example", EmailVerified: true}, "")
+		if err != nil {
+			return err
+		}
+		who := identity.Principal{WorkspaceID: o.Person.WorkspaceID, Credential: identity.Credential{PersonID: o.Person.PersonID}}
+		return domains.Claim(ctx, tx, who, identity.Viewer)
+	})
+}
+
 // troubled is ownStore where something is wrong.
 func troubled(r *take) {
 	ownStore(r)

@@ -227,6 +227,9 @@ type Config struct {
 	Mail *identity.Mail
 	// OpenID is the issuer that people can sign in by; nil means none.
 	OpenID *openid.Config
+	// NoDomains are domains whose people join no workspace by signing in, besides those of
+	// public mail services; "*" means all.
+	NoDomains []string
 
 	// Stripe collects payments into wallets; nil means that operators add credit.
 	Stripe *Stripe

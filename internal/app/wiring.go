@@ -166,7 +166,7 @@ func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.
 	pages := a.pages(errs, p, in, signIn)
 	document := api.Routes(mux, api.Config{
 		DB: a.DB, Witnesses: a.witnesses, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Board: p.board, Intake: in, Previews: p.previews, Overviews: p.overviews, Movies: p.movies, Shares: p.shares, Blobs: a.Blobs, Webhooks: a.webhooks, Payments: p.payments, Sealed: a.sealed,
-		Links: p.at, Rate: a.Config.Rate, Unstarted: a.Config.Unstarted, ProjectSize: a.Config.ProjectSize, FrameTime: a.Config.FrameTime, UploadStall: a.Config.UploadStall, OpenID: a.openID(p.at), Pages: pages, TestMode: !a.Config.TestMode.Off, Clock: a.clock, Errors: errs, Log: a.Config.Log,
+		Links: p.at, Rate: a.Config.Rate, Unstarted: a.Config.Unstarted, ProjectSize: a.Config.ProjectSize, FrameTime: a.Config.FrameTime, UploadStall: a.Config.UploadStall, OpenID: a.openID(p.at), Domains: a.domains(), Pages: pages, TestMode: !a.Config.TestMode.Off, Clock: a.clock, Errors: errs, Log: a.Config.Log,
 	})
 	if a.Config.OperatorAPI && !a.test {
 		(&admin.Server{
@@ -189,8 +189,8 @@ func (a *App) pages(errs *front.Errors, p parts, in *intake.Intake, signIn *oaut
 		Shared: page.Shared{DB: a.DB, Test: a.test, TestMode: !a.Config.TestMode.Off, Links: p.at, Errors: errs, Log: a.Config.Log},
 		Console: console.Config{
 			Jobs: p.jobs, Watch: p.watch, Artifacts: p.artifacts, Overviews: p.overviews, Movies: p.movies, Previews: p.previews, Intake: in, Webhooks: a.webhooks, Payments: p.payments, OAuth: signIn, Shares: p.shares, Cuts: p.cuts,
-			Invitations: a.invitations(p.at),
-			Leave:       a.leave, Mails: a.Config.Mail != nil && *a.Config.JobMail > 0, UploadStall: a.Config.UploadStall,
+			Invitations: a.invitations(p.at), Domains: a.domains(),
+			Leave: a.leave, Mails: a.Config.Mail != nil && *a.Config.JobMail > 0, UploadStall: a.Config.UploadStall,
 		},
 		Public: public.Config{Intake: in, Board: p.board, Proofs: p.jobs, Terms: a.Config.Terms, Downloads: a.Config.Downloads},
 		ByLink: shared.Config{Jobs: p.jobs, Watch: p.watch, Overviews: p.overviews, Artifacts: p.artifacts, Intake: in, Shares: p.shares},
@@ -290,6 +290,14 @@ func (a *App) invitations(at links.Links) identity.Invitations {
 		i.Send = a.Config.Mail.Send
 	}
 	return i
+}
+
+// domains has people join workspaces when they sign in by the issuer.
+func (a *App) domains() identity.Domains {
+	if a.Config.OpenID == nil {
+		return identity.Domains{}
+	}
+	return identity.Domains{Issuer: a.Config.OpenID.Issuer, Barred: a.Config.NoDomains}
 }
 
 // jobMails mails people how their jobs ended.

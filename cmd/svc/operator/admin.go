@@ -85,6 +85,10 @@ type Admin struct {
 	Person struct {
 		Operator personOperator `cmd:"" help:"Give a person access to the operator pages at /admin, or list the people who have it."`
 	} `cmd:"" help:"Manage who operates the service in the browser."`
+	Domain struct {
+		List    domainList    `cmd:"" help:"List the domains of addresses whose people join a workspace when they sign in, the newest first."`
+		Release domainRelease `cmd:"" help:"Have nobody join a workspace by a domain any more. Another workspace can then claim it."`
+	} `cmd:"" help:"Inspect and release domains whose people join workspaces when they sign in with OpenID Connect."`
 	Process struct {
 		List processList `cmd:"" help:"List the processes that serve: host, version, and when each was last heard."`
 	} `cmd:"" help:"Inspect the processes of the service."`

@@ -34,6 +34,7 @@ import (
 	"svc.example/internal/ground/seal"
 	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/benchmark/leaderboard"
+	"svc.example/internal/work/identity"
 	"svc.example/internal/work/identity/openid"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
@@ -72,6 +73,8 @@ type Config struct {
 	Links  links.Links
 	// OpenID is the issuer that people can sign in by; nil means none.
 	OpenID *openid.Issuer
+	// Domains has people who sign in by it join workspaces.
+	Domains identity.Domains
 	// Pages shows browsers how a sign-in goes.
 	Pages account.Pages
 	// UploadStall is how long an upload may go without a new byte; 0 means one
@@ -118,7 +121,7 @@ func Routes(mux *http.ServeMux, c Config) (openAPI func() []byte) {
 		open.Previews = c.Previews.Limits
 	}
 	open.Routes(mux, api)
-	own := &account.Server{DB: c.DB, Jobs: c.Jobs, Payments: c.Payments, Links: c.Links, OpenID: c.OpenID, Pages: c.Pages, Guard: guard, TestMode: c.TestMode, Clock: c.Clock, Log: c.Log}
+	own := &account.Server{DB: c.DB, Jobs: c.Jobs, Payments: c.Payments, Links: c.Links, OpenID: c.OpenID, Domains: c.Domains, Pages: c.Pages, Guard: guard, TestMode: c.TestMode, Clock: c.Clock, Log: c.Log}
 	own.Routes(api)
 	hooks := &webhooks.Server{Webhooks: c.Webhooks, Jobs: c.Jobs, Links: c.Links, Guard: guard}
 	hooks.Routes(api)

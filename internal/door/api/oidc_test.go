@@ -8,9 +8,20 @@ import (
 	"time"
 
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/test/dbtest"
+	"svc.example/internal/test/issuer"
 )
 
 const startPath = "/v1/auth/oidc/start"
+
+// eachIssuer runs test over a service with an issuer, and a fresh browser.
+func eachIssuer(t *testing.T, test func(t *testing.T, s *service, i *issuer.Issuer, b *browser)) {
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		i := issuer.Open(t)
+		s := start(t, url, i.Configure)
+		test(t, s, i, newBrowser(t, s.base))
+	})
+}
 
 // back is the address on which the issuer sends the browser back, not yet
 // followed.
@@ -40,8 +51,8 @@ func (b *browser) refused(path string) {
 
 func TestAPersonSignsInByTheIssuerAndIsKnownAgain(t *testing.T) {
 	t.Parallel()
-	eachIssuer(t, func(_ *testing.T, s *service, i *issuer, b *browser) {
-		i.next("subject-1", "New@example.com", true)
+	eachIssuer(t, func(_ *testing.T, s *service, i *issuer.Issuer, b *browser) {
+		i.Next("subject-1", "New@example.com", true)
 		if status, _, page := b.see("GET", startPath, body{}); status != 200 || !strings.Contains(page, "new@example.com") {
 			s.t.Fatalf("first: %d %s", status, page)
 		}
@@ -52,7 +63,7 @@ func TestAPersonSignsInByTheIssuerAndIsKnownAgain(t *testing.T) {
 		if left := b.client.Jar.Cookies(mustParse(s.t, s.base+startPath)); len(left) != 1 {
 			s.t.Errorf("the browser keeps %v", left)
 		}
-		i.next("subject-1", "renamed@example.com", false) // the subject counts
+		i.Next("subject-1", "renamed@example.com", false) // the subject counts
 		again := newBrowser(s.t, s.base)
 		again.see("GET", startPath, body{})
 		if a := again.do("GET", "/v1/auth/session", body{}); a.text("workspace_id") != first.text("workspace_id") {
@@ -66,7 +77,7 @@ func TestAPersonSignsInByTheIssuerAndIsKnownAgain(t *testing.T) {
 
 func TestTheIssuersAnswerCountsOnceAndOnlyWhereItWasAskedFor(t *testing.T) {
 	t.Parallel()
-	eachIssuer(t, func(_ *testing.T, s *service, _ *issuer, b *browser) {
+	eachIssuer(t, func(_ *testing.T, s *service, _ *issuer.Issuer, b *browser) {
 		back := b.back()
 		newBrowser(s.t, s.base).refused(back.RequestURI()) // another browser
 		other := back.Query()
@@ -84,7 +95,7 @@ func TestTheIssuersAnswerCountsOnceAndOnlyWhereItWasAskedFor(t *testing.T) {
 
 func TestAFlowThatWasTamperedWithIsRefused(t *testing.T) {
 	t.Parallel()
-	eachIssuer(t, func(_ *testing.T, s *service, _ *issuer, b *browser) {
+	eachIssuer(t, func(_ *testing.T, s *service, _ *issuer.Issuer, b *browser) {
 		for part, name := range []string{"state", "nonce", "verifier"} {
 			back := b.back()
 			where := mustParse(s.t, s.base+startPath)
@@ -102,20 +113,20 @@ func TestAFlowThatWasTamperedWithIsRefused(t *testing.T) {
 
 func TestATokenThatIsNotTheIssuersForThisServiceNowIsRefused(t *testing.T) {
 	t.Parallel()
-	eachIssuer(t, func(_ *testing.T, s *service, i *issuer, b *browser) {
+	eachIssuer(t, func(_ *testing.T, s *service, i *issuer.Issuer, b *browser) {
 		back := b.back()
-		i.set(func() { i.public = &newRSAKey().PublicKey }) // published, but not signed with
+		i.Set(func() { i.Public = &issuer.NewKey().PublicKey }) // published, but not signed with
 		b.refused(back.RequestURI())
-		i.set(func() { i.public = &i.key.PublicKey })
+		i.Set(func() { i.Public = i.Published() })
 
 		back = b.back()
-		i.set(func() { i.skew = -24 * time.Hour }) // the token is of yesterday
+		i.Set(func() { i.Skew = -24 * time.Hour }) // the token is of yesterday
 		b.refused(back.RequestURI())
-		i.set(func() { i.skew = 0 })
+		i.Set(func() { i.Skew = 0 })
 
-		i.next("subject-2", "unverified@example.com", false)
+		i.Next("subject-2", "unverified@example.com", false)
 		b.refused(b.back().RequestURI())
-		i.next("subject-3", "", true)
+		i.Next("subject-3", "", true)
 		b.refused(b.back().RequestURI())
 
 		if status, _, page := b.see("GET", startPath, body{}); status != 200 {
@@ -126,12 +137,12 @@ func TestATokenThatIsNotTheIssuersForThisServiceNowIsRefused(t *testing.T) {
 
 func TestAnIssuerThatIsAwayIsAskedAgain(t *testing.T) {
 	t.Parallel()
-	eachIssuer(t, func(_ *testing.T, s *service, i *issuer, b *browser) {
-		i.set(func() { i.away = true })
+	eachIssuer(t, func(_ *testing.T, s *service, i *issuer.Issuer, b *browser) {
+		i.Set(func() { i.Away = true })
 		if a := b.do("GET", startPath, body{}); a.status != 503 || a.code() != fault.Unavailable || a.header.Get("Retry-After") == "" {
 			s.t.Errorf("away: %d %v", a.status, a.body)
 		}
-		i.set(func() { i.away = false })
+		i.Set(func() { i.Away = false })
 		if status, _, _ := b.see("GET", startPath, body{}); status != 200 {
 			s.t.Errorf("back: %d", status)
 		}
@@ -151,13 +162,13 @@ func TestWithoutAnIssuerThereIsNothingToSignInBy(t *testing.T) {
 
 func TestTheIssuerIsSentNoSecretAndAProofKey(t *testing.T) {
 	t.Parallel()
-	eachIssuer(t, func(_ *testing.T, s *service, i *issuer, b *browser) {
+	eachIssuer(t, func(_ *testing.T, s *service, i *issuer.Issuer, b *browser) {
 		b.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 		status, header, text := b.fetch("GET", startPath, "text/html", body{})
 		sent := mustParse(s.t, header.Get("Location"))
 		q := sent.Query()
-		if status != 303 || !strings.HasPrefix(sent.String(), i.address) || q.Get("code_challenge_method") != "S256" || q.Get("nonce") == "" || q.Get("state") == "" ||
-			q.Get("redirect_uri") != s.base+"/v1/auth/oidc/callback" || strings.Contains(sent.String(), i.clientSecret) {
+		if status != 303 || !strings.HasPrefix(sent.String(), i.Address) || q.Get("code_challenge_method") != "S256" || q.Get("nonce") == "" || q.Get("state") == "" ||
+			q.Get("redirect_uri") != s.base+"/v1/auth/oidc/callback" || strings.Contains(sent.String(), i.ClientSecret) {
 			s.t.Errorf("%d to %s: %s", status, sent, text)
 		}
 		cookie, err := http.ParseSetCookie(header.Get("Set-Cookie"))

@@ -136,6 +136,7 @@ const (
 	MoneyReserved      Code = "money_reserved"
 	PersonNotFound     Code = "person_not_found"
 	WorkerNotFound     Code = "worker_not_found"
+	DomainNotFound     Code = "domain_not_found"
 	ReuseClassNotFound Code = "reuse_class_not_found"
 	WorkerInUse        Code = "worker_in_use"
 	DeadLetterNotFound Code = "dead_letter_not_found"
@@ -351,6 +352,7 @@ func operating() []Entry {
 		{JobsNotEnded, 409, false, "End the jobs first. See svc admin job list --workspace.", DoorOperator},
 		{MoneyReserved, 409, false, "Wait until the jobs have ended, or end them. See svc admin job list --workspace.", DoorOperator},
 		{PersonNotFound, 404, false, "Create a link with svc admin sign-in-link and have the person sign in once.", DoorOperator},
+		{DomainNotFound, 404, false, "Use a domain from svc admin domain list.", DoorOperator},
 		{ReuseClassNotFound, 404, false, "Use a class id from svc admin reuse list.", DoorOperator},
 		{WorkerNotFound, 404, false, "Use a worker id from svc admin worker list.", DoorOperator},
 		{WorkerInUse, 409, false, "Drain the worker and wait until it is offline. A worker that has submitted a benchmark cannot be removed.", DoorOperator},

@@ -41,6 +41,8 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 		func() error { return operators.Audit(ctx, tx, breach, nil) },
 		func() error { return members.Audit(ctx, tx, breach, nil) },
 		func() error { return memberLimits.Audit(ctx, tx, breach, nil) },
+		func() error { return memberDomains.Audit(ctx, tx, breach, nil) },
+		func() error { return membersLeft.Audit(ctx, tx, breach, nil) },
 		func() error { return invitations.Audit(ctx, tx, breach, nil) },
 		func() error { return auditMembers(ctx, tx, breach) },
 	} {

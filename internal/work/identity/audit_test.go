@@ -52,7 +52,7 @@ func everyone(ctx context.Context, tx *db.Tx) error {
 	if err != nil {
 		return err
 	}
-	if _, err := identity.SignInByIssuer(ctx, tx, identity.Login{Issuer: "https://id.example.com", Subject: "1", Email: "two@example.com", EmailVerified: true}, ""); err != nil {
+	if _, err := (identity.Domains{}).SignIn(ctx, tx, identity.Login{Issuer: "https://id.example.com", Subject: "1", Email: "two@example.com", EmailVerified: true}, ""); err != nil {
 		return err
 	}
 	workspace := used.Person.WorkspaceID

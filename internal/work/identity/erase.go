@@ -25,6 +25,12 @@ func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
 	if err := eraseInvitations(ctx, tx, workspaceID); err != nil {
 		return fmt.Errorf("erase invitations: %w", err)
 	}
+	if err := releaseBy(ctx, tx, workspaceID, ""); err != nil {
+		return err
+	}
+	if err := tx.MemberLeftErase(ctx, workspaceID); err != nil {
+		return fmt.Errorf("erase who left: %w", err)
+	}
 	all, err := tx.MembersOf(ctx, workspaceID)
 	if err != nil {
 		return fmt.Errorf("list members: %w", err)

@@ -3,6 +3,7 @@ package identity
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"svc.example/internal/ground/db"
@@ -17,11 +18,19 @@ type MemberView struct {
 	Email    string
 	Role     Role
 	Since    time.Time
-	// AddedBy is the address of the person who invited them; "" where the workspace began
-	// with them, or that person is gone.
+	// AddedBy is the address of the person who invited them, or @ and the domain by which they
+	// joined; "" where the workspace began with them, or that person is gone.
 	AddedBy string
 	// MonthlyCents is what they may spend in a calendar month (UTC); nil for no limit.
 	MonthlyCents *int64
+}
+
+// Joined is how AddedBy brought them in.
+func (m MemberView) Joined() string {
+	if strings.HasPrefix(m.AddedBy, joinedBy("")) {
+		return "joined"
+	}
+	return "invited"
 }
 
 // Members lists the people of a workspace, the earliest first.
@@ -184,6 +193,9 @@ func Remove(ctx context.Context, tx *db.Tx, who Principal, personID string) erro
 	if err := endActs(ctx, tx, who.WorkspaceID, personID); err != nil {
 		return err
 	}
+	if err := remember(ctx, tx, who.WorkspaceID, personID); err != nil {
+		return err
+	}
 	if err := notice.Forget(ctx, tx, who.WorkspaceID, personID); err != nil {
 		return err
 	}
@@ -238,9 +250,12 @@ func setHome(ctx context.Context, tx *db.Tx, personID, workspaceID string) error
 }
 
 // endActs ends what a person did in a workspace that would outlast them: their open
-// invitations and the keys that they made.
+// invitations, the domains that they claimed and the keys that they made.
 func endActs(ctx context.Context, tx *db.Tx, workspaceID, personID string) error {
 	if err := endInvitationsBy(ctx, tx, workspaceID, personID); err != nil {
+		return err
+	}
+	if err := releaseBy(ctx, tx, workspaceID, personID); err != nil {
 		return err
 	}
 	return revokeMade(ctx, tx, workspaceID, personID)

@@ -52,33 +52,38 @@ func address(email string) (string, error) {
 // invalid_request; unavailable when a concurrent transaction creates the same person,
 // after which a retry finds it.
 func CreateWorkspace(ctx context.Context, tx *db.Tx, email string) (Person, error) {
-	email, err := address(email)
-	if err != nil {
-		return Person{}, err
+	p, _, err := findOrCreate(ctx, tx, email)
+	return p, err
+}
+
+// findOrCreate is CreateWorkspace, and says whether the person is new.
+func findOrCreate(ctx context.Context, tx *db.Tx, email string) (p Person, isNew bool, err error) {
+	if email, err = address(email); err != nil {
+		return Person{}, false, err
 	}
 	known, err := tx.PersonByEmail(ctx, email)
 	if err == nil {
-		return Person{known.PersonID, known.Email, known.WorkspaceID}, adopt(ctx, tx, known)
+		return Person{known.PersonID, known.Email, known.WorkspaceID}, false, adopt(ctx, tx, known)
 	}
 	if !db.IsNotFound(err) {
-		return Person{}, fmt.Errorf("look up person: %w", err)
+		return Person{}, false, fmt.Errorf("look up person: %w", err)
 	}
-	p := Person{PersonID: id.New(id.Person), Email: email}
+	p = Person{PersonID: id.New(id.Person), Email: email}
 	if p.WorkspaceID, err = createWorkspace(ctx, tx, email); err != nil {
-		return Person{}, err
+		return Person{}, false, err
 	}
 	person := query.Person{PersonID: p.PersonID, Email: email, WorkspaceID: p.WorkspaceID, CreatedAt: tx.Now}
 	person.RowSum = people.Of(person)
 	made, err := tx.PersonCreate(ctx, query.PersonCreateParams(person))
 	if err != nil {
-		return Person{}, fmt.Errorf("create person: %w", err)
+		return Person{}, false, fmt.Errorf("create person: %w", err)
 	}
 	// Another sign-in created the person between the look-up and the insert.
 	if made == 0 {
-		return Person{}, fault.New(fault.Unavailable, "Another sign-in with this address is in progress. Try again.")
+		return Person{}, false, fault.New(fault.Unavailable, "Another sign-in with this address is in progress. Try again.")
 	}
 	_, err = join(ctx, tx, p.WorkspaceID, p.PersonID, Owner, "")
-	return p, err
+	return p, true, err
 }
 
 // createWorkspace makes a workspace with an empty wallet, and nobody in it.

@@ -386,6 +386,16 @@ func CreateKey(ctx context.Context, tx *db.Tx, workspaceID, kind, name string, l
 	}, err
 }
 
+// ReleaseDomain has nobody join a workspace by a domain any more, which another workspace can
+// then claim. Error: domain_not_found.
+func ReleaseDomain(ctx context.Context, tx *db.Tx, domain string) (Act, error) {
+	workspaceID, err := identity.Claimant(ctx, tx, domain)
+	return Act{
+		What: fmt.Sprintf("release the domain %s: its people do not join %s any more when they sign in, and another workspace can claim it", domain, workspaceID), WorkspaceID: workspaceID,
+		Do: func(ctx context.Context, tx *db.Tx) error { return identity.ReleaseDomain(ctx, tx, domain) },
+	}, err
+}
+
 // PublishProofs publishes or hides the proof pages of a workspace's receipts. Error of the act:
 // workspace_not_found.
 func PublishProofs(workspaceID string, on bool) Act {

@@ -118,6 +118,31 @@ func (l InvoiceList) Documents() []invoice.Invoice {
 	return all
 }
 
+// ListedDomain is a domain of addresses whose people join a workspace.
+type ListedDomain struct {
+	Domain      string        `json:"domain"`
+	WorkspaceID string        `json:"workspace_id"`
+	Role        identity.Role `json:"role" enum:"member,viewer" doc:"What those who join get."`
+	ClaimedBy   string        `json:"claimed_by" doc:"The owner who claimed it."`
+	ClaimedAt   time.Time     `json:"claimed_at"`
+}
+
+// DomainList is a page of domains.
+type DomainList struct {
+	OK      bool           `json:"ok" const:"true"`
+	Domains []ListedDomain `json:"domains" doc:"The newest first."`
+}
+
+// Domains lists the domains of a workspace, or with "" of all.
+func Domains(ctx context.Context, tx *db.Tx, workspaceID, before string, limit int) (DomainList, error) {
+	all, err := identity.DomainsOf(ctx, tx, workspaceID, before, limit)
+	l := DomainList{OK: true, Domains: make([]ListedDomain, 0, len(all))}
+	for _, d := range all {
+		l.Domains = append(l.Domains, ListedDomain{d.Name, d.WorkspaceID, d.Role, d.ClaimedBy, d.ClaimedAt})
+	}
+	return l, err
+}
+
 // Seller is what invoices say of the company that sells.
 type Seller struct {
 	Company        string `json:"company"`

@@ -19,6 +19,7 @@ import (
 	"svc.example/internal/door/api/operation"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/work/identity"
 	"svc.example/internal/work/identity/openid"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/payment"
@@ -34,8 +35,10 @@ type Server struct {
 	Links    links.Links
 	// OpenID is the issuer that people can sign in by; nil means none.
 	OpenID *openid.Issuer
-	Pages  Pages
-	Guard  *operation.Guard
+	// Domains has people who sign in by it join workspaces.
+	Domains identity.Domains
+	Pages   Pages
+	Guard   *operation.Guard
 	// TestMode says that keys of test mode can be made, and Clock is what moves in a test
 	// world; nil elsewhere.
 	TestMode bool

@@ -84,7 +84,7 @@ func (s *Server) finishOpenID(ctx context.Context, in *openIDCallbackInput) (*hu
 	login, err := s.finishLogin(ctx, in)
 	if err == nil {
 		err = s.DB.Write(ctx, func(tx *db.Tx) (err error) {
-			opened, err = identity.SignInByIssuer(ctx, tx, login, in.Session)
+			opened, err = s.Domains.SignIn(ctx, tx, login, in.Session)
 			return err
 		})
 	}

@@ -70,13 +70,17 @@ func exampleInvoices() invoiceExamples {
 
 // upkeepExamples are the answers of routes that keep the service in order.
 type upkeepExamples struct {
-	people operator.PersonList
-	reuse  operator.ReuseList
+	people  operator.PersonList
+	domains operator.DomainList
+	reuse   operator.ReuseList
 }
 
 func exampleUpkeep() upkeepExamples {
 	return upkeepExamples{
 		people: operator.PersonList{OK: true, Operators: []identity.Operator{{Email: "you@example.com", WorkspaceID: sample.WorkspaceID, Since: sample.Time(0)}}},
+		domains: operator.DomainList{OK: true, Domains: []operator.ListedDomain{{
+			Domain: "studio.example", WorkspaceID: sample.WorkspaceID, Role: identity.Member, ClaimedBy: "you@studio.example", ClaimedAt: sample.Time(0),
+		}}},
 		reuse: operator.ReuseList{OK: true, Classes: []reuse.ComparedClass{{
 			ClassID: strings.Repeat("c1", 8), Class: reuse.Class{Renderer: contract.RendererID, Device: contract.RenderDevice, DeviceName: sample.Device, BlenderVersion: contract.BlenderVersion}, Agreed: 40,
 		}}},

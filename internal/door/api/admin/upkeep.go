@@ -50,6 +50,15 @@ type (
 	personRequest struct {
 		Email string `json:"email" minLength:"3" maxLength:"254" doc:"E-mail address of the person."`
 	}
+	domainsInput struct {
+		Limit     int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"How many to list."`
+		Before    string `query:"before" maxLength:"254" doc:"Continue after this domain, the last one of the previous page."`
+		Workspace string `query:"workspace" maxLength:"100" doc:"Only the domains of this workspace."`
+	}
+	domainInput struct {
+		Acting
+		Domain string `path:"domain" maxLength:"254"`
+	}
 	classInput struct {
 		Acting
 		Class string `path:"class_id" maxLength:"100"`
@@ -59,7 +68,7 @@ type (
 // only is the answer to an act that has nothing to show.
 func only[I any](context.Context, *db.Tx, *I) (operator.Acted, error) { return operator.Acted{}, nil }
 
-// upkeep are the routes of dead letters, alerts, results, people, reuse and test worlds.
+// upkeep are the routes of dead letters, alerts, results, people, domains, reuse and test worlds.
 func (s *Server) upkeep() []route {
 	e := exampleUpkeep()
 	post := func(id, path, summary string, codes ...fault.Code) route {
@@ -80,6 +89,14 @@ func (s *Server) upkeep() []route {
 			func(ctx context.Context, tx *db.Tx, in *personInput) (operator.Act, error) {
 				return operator.SetOperator(ctx, tx, in.Body.Email, false)
 			}, only[personInput]),
+		reads(s, route{id: "listDomains", path: "/admin/v1/domains", summary: "List the domains of addresses whose people join a workspace when they sign in"}, e.domains,
+			func(ctx context.Context, tx *db.Tx, in *domainsInput) (operator.DomainList, error) {
+				return operator.Domains(ctx, tx, in.Workspace, in.Before, in.Limit)
+			}),
+		acts(s, route{id: "releaseDomain", method: http.MethodDelete, path: "/admin/v1/domains/{domain}", summary: "Have nobody join a workspace by a domain any more", codes: []fault.Code{fault.DomainNotFound}}, operator.Acted{},
+			func(ctx context.Context, tx *db.Tx, in *domainInput) (operator.Act, error) {
+				return operator.ReleaseDomain(ctx, tx, in.Domain)
+			}, only[domainInput]),
 		reads(s, route{id: "listReuse", path: "/admin/v1/reuse", summary: "List the kinds of workers whose reused frames were rendered again"}, e.reuse,
 			func(ctx context.Context, tx *db.Tx, _ *none) (operator.ReuseList, error) {
 				all, err := reuse.Standings(ctx, tx)

@@ -152,6 +152,7 @@ func TestTheServiceIsKeptInOrderByHTTP(t *testing.T) {
 		b.refuse([][4]string{{"POST", "/results/hide", `{"results":["BMR-none"],"reason":"x"}`}, {"POST", "/results/show", `{"results":["BMR-none"]}`}}, fault.ResultNotFound, 404)
 		b.refuse([][4]string{{"POST", "/dead-letters/requeue", `{"ids":["golden:none:0"]}`}}, fault.DeadLetterNotFound, 404)
 		b.refuse([][4]string{{"POST", "/operators/remove", `{"email":"nobody@example.com"}`}}, fault.PersonNotFound, 404)
+		b.refuse([][4]string{{"DELETE", "/domains/none.example"}}, fault.DomainNotFound, 404)
 		b.refuse([][4]string{{"POST", "/reuse/none/reset"}}, fault.ReuseClassNotFound, 404)
 		b.refuse([][4]string{
 			{"POST", "/dead-letters/requeue", `{}`}, {"POST", "/dead-letters/requeue", `{"ids":["a"],"queue":"b"}`}, {"POST", "/results/hide", `{"reason":"x"}`}, {"POST", "/results/hide", `{"node":"a","reason":" "}`},

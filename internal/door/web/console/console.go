@@ -60,6 +60,8 @@ type Config struct {
 	Leave func(ctx context.Context, workspaceID string) error
 	// Invitations brings people into workspaces.
 	Invitations identity.Invitations
+	// Domains has people join workspaces when they sign in.
+	Domains identity.Domains
 	// Mails says that people are mailed how their jobs end.
 	Mails bool
 	// UploadStall is how long an upload may go without a new byte; 0 means one

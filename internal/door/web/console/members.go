@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"svc.example/internal/door/web/page"
@@ -34,6 +35,11 @@ type membersView struct {
 	Link string
 	// Mails says that invitations are mailed.
 	Mails bool
+	// Domains are those whose people join when they sign in.
+	Domains []identity.Domain
+	// Domain is the one that this owner may claim, and NoDomain says why there is none; both ""
+	// where nobody can.
+	Domain, NoDomain string
 	// Email and Role fill the form again.
 	Email string
 	Role  identity.Role
@@ -51,6 +57,11 @@ func (v membersView) Others() (others []identity.MemberView) {
 		}
 	}
 	return others
+}
+
+// Claimed reports whether this owner's domain is claimed for this workspace.
+func (v membersView) Claimed() bool {
+	return slices.ContainsFunc(v.Domains, func(d identity.Domain) bool { return d.Name == v.Domain })
 }
 
 // Limit is what the field of a member's monthly limit has; "" for none.
@@ -88,6 +99,12 @@ func (s *Site) membersRoutes(mux *http.ServeMux) {
 	s.FormAt(mux, membersPath+"/invitations/{invitation_id}/revoke", membersPath, identity.Owner, s.changeMembers("revoke", func(r *http.Request, tx *db.Tx, who identity.Principal) error {
 		return s.Invitations.Revoke(r.Context(), tx, who, r.PathValue("invitation_id"))
 	}))
+	s.FormAt(mux, membersPath+"/domains", membersPath, identity.Owner, s.changeMembers("claim", func(r *http.Request, tx *db.Tx, who identity.Principal) error {
+		return s.Domains.Claim(r.Context(), tx, who, identity.Role(r.PostForm.Get("role")))
+	}))
+	s.FormAt(mux, membersPath+"/domains/release", membersPath, identity.Owner, s.changeMembers("release", func(r *http.Request, tx *db.Tx, who identity.Principal) error {
+		return s.Domains.Release(r.Context(), tx, who, r.PostForm.Get("domain"))
+	}))
 	mux.Handle("GET "+links.InvitationPath, s.Page(s.Admit(s.invitation)))
 	mux.Handle("POST "+links.InvitationPath, s.Page(s.Form(identity.Viewer, s.acceptInvitation)))
 	s.FormAt(mux, switchPath, page.ConsolePath, identity.Viewer, s.switchWorkspace)
@@ -100,6 +117,8 @@ var did = map[string]string{
 	"role":     "The role is changed.",
 	"limit":    "The monthly limit is changed.",
 	"remove":   "They are no longer in the workspace. Their sessions here and the keys that they made have ended.",
+	"claim":    "People with that domain join when they sign in.",
+	"release":  "Nobody joins by that domain any more. Those who joined stay.",
 	"revoke":   "The invitation no longer works.",
 }
 
@@ -117,8 +136,13 @@ func (s *Site) membersPage(r *http.Request, who identity.Principal, v membersVie
 		if v.Spent, err = identity.MembersSpent(r.Context(), tx, who.WorkspaceID); err != nil {
 			return err
 		}
+		if v.Domains, err = identity.DomainsOf(r.Context(), tx, who.WorkspaceID, "", identity.MaxMembers); err != nil {
+			return err
+		}
 		if who.Role.Includes(identity.Owner) {
-			v.Invitations, err = s.Invitations.Open(r.Context(), tx, who.WorkspaceID)
+			if v.Invitations, err = s.Invitations.Open(r.Context(), tx, who.WorkspaceID); err == nil && s.Domains.Offered() {
+				v.Domain, v.NoDomain, err = s.ownDomain(r, tx, who)
+			}
 		}
 		return err
 	})
@@ -130,6 +154,16 @@ func (s *Site) membersPage(r *http.Request, who identity.Principal, v membersVie
 	}
 	v.LastOwner = who.Role == identity.Owner && owners == 1
 	return page.Page{Template: "members", Title: "Members", Section: page.SettingsSection, Content: v}, err
+}
+
+// ownDomain is the domain that an owner may claim, or why there is none.
+func (s *Site) ownDomain(r *http.Request, tx *db.Tx, who identity.Principal) (domain, problem string, err error) {
+	domain, err = s.Domains.Own(r.Context(), tx, who.Credential.PersonID)
+	if fault.Is(err, fault.InvalidRequest) {
+		_, wire := page.Refused(err)
+		return "", wire.Message, nil
+	}
+	return domain, "", err
 }
 
 // refusedMembers builds the page of members with what was refused.

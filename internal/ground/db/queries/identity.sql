@@ -13,6 +13,9 @@ INSERT INTO person (person_id, email, workspace_id, created_at, row_sum)
 VALUES (@person_id, @email, @workspace_id, @created_at, @row_sum)
 ON CONFLICT (email) DO NOTHING;
 
+-- name: PersonGet :one
+SELECT * FROM person WHERE person_id = @person_id;
+
 -- name: PersonByEmail :one
 SELECT * FROM person WHERE email = @email;
 
@@ -190,8 +193,53 @@ SELECT p.person_id, p.email, p.workspace_id FROM person_login l JOIN person p ON
 WHERE l.issuer = @issuer AND l.subject = @subject;
 
 -- name: LoginCreate :exec
-INSERT INTO person_login (issuer, subject, person_id, created_at, row_sum) VALUES (@issuer, @subject, @person_id, @created_at, @row_sum)
+INSERT INTO person_login (issuer, subject, person_id, created_at, row_sum, vouched_at)
+VALUES (@issuer, @subject, @person_id, @created_at, @row_sum, @vouched_at)
 ON CONFLICT (issuer, subject) DO NOTHING;
+
+-- name: LoginVouched :one
+UPDATE person_login SET vouched_at = @vouched_at WHERE issuer = @issuer AND subject = @subject RETURNING *;
+
+-- name: LoginsOf :many
+SELECT * FROM person_login WHERE person_id = @person_id ORDER BY issuer, subject;
+
+-- name: MemberDomainClaim :execrows
+-- Changes nothing for a domain that another workspace has claimed.
+INSERT INTO member_domain (domain, workspace_id, role, claimed_by, claimed_at, row_sum)
+VALUES (@domain, @workspace_id, @role, @claimed_by, @claimed_at, @row_sum)
+ON CONFLICT (domain) DO UPDATE SET role = excluded.role, claimed_by = excluded.claimed_by, claimed_at = excluded.claimed_at, row_sum = excluded.row_sum
+WHERE member_domain.workspace_id = excluded.workspace_id;
+
+-- name: MemberDomainGet :one
+SELECT * FROM member_domain WHERE domain = @domain;
+
+-- name: MemberDomainRelease :execrows
+-- Of one workspace; '' = of whichever has it.
+DELETE FROM member_domain WHERE domain = @domain AND CAST(@workspace_id AS text) IN ('', workspace_id);
+
+-- name: MemberDomainsRelease :exec
+-- Those that a person claimed; '' = all of the workspace.
+DELETE FROM member_domain WHERE workspace_id = @workspace_id AND CAST(@claimed_by AS text) IN ('', claimed_by);
+
+-- name: MemberDomains :many
+-- Those of a workspace, or '' = of all, the newest first, after the one before.
+SELECT d.domain, d.workspace_id, d.role, d.claimed_at, p.email AS claimed_by
+FROM member_domain d JOIN person p ON p.person_id = d.claimed_by
+WHERE CAST(@workspace_id AS text) IN ('', d.workspace_id)
+  AND (CAST(@before AS text) = '' OR d.claimed_at < (SELECT b.claimed_at FROM member_domain b WHERE b.domain = @before)
+    OR (d.claimed_at = (SELECT b.claimed_at FROM member_domain b WHERE b.domain = @before) AND d.domain < @before))
+ORDER BY d.claimed_at DESC, d.domain DESC LIMIT CAST(@max AS bigint);
+
+-- name: MemberLeftAdd :exec
+INSERT INTO member_left (workspace_id, who_sha256, left_at, row_sum) VALUES (@workspace_id, @who_sha256, @left_at, @row_sum)
+ON CONFLICT (workspace_id, who_sha256) DO NOTHING;
+
+-- name: MemberLeft :one
+-- How many of an address and a login have left a workspace.
+SELECT count(*) FROM member_left WHERE workspace_id = @workspace_id AND who_sha256 IN (@address, @login);
+
+-- name: MemberLeftErase :exec
+DELETE FROM member_left WHERE workspace_id = @workspace_id;
 
 -- name: CredentialsAlive :many
 -- Of ids, a JSON array of key ids and of hashes of session tokens, those that still open
@@ -229,7 +277,8 @@ LIMIT 1 OFFSET CAST(@max AS bigint);
 
 -- name: MembersOf :many
 -- The people of a workspace, the earliest first; a limit of -1 is none.
-SELECT m.person_id, p.email, p.workspace_id AS home, m.role, m.since, CAST(coalesce(b.email, '') AS text) AS added_by,
+SELECT m.person_id, p.email, p.workspace_id AS home, m.role, m.since,
+  CAST(CASE WHEN substr(m.added_by, 1, 1) = '@' THEN m.added_by ELSE coalesce(b.email, '') END AS text) AS added_by,
   CAST(coalesce(l.monthly_cents, -1) AS bigint) AS monthly_cents
 FROM member m JOIN person p ON p.person_id = m.person_id LEFT JOIN person b ON b.person_id = m.added_by
   LEFT JOIN member_limit l ON l.workspace_id = m.workspace_id AND l.person_id = m.person_id

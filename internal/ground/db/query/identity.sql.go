@@ -1145,7 +1145,8 @@ func (q *Queries) InvitationsTo(ctx context.Context, arg InvitationsToParams) (i
 }
 
 const loginCreate = `-- name: LoginCreate :exec
-INSERT INTO person_login (issuer, subject, person_id, created_at, row_sum) VALUES ($1, $2, $3, $4, $5)
+INSERT INTO person_login (issuer, subject, person_id, created_at, row_sum, vouched_at)
+VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (issuer, subject) DO NOTHING
 `
 
@@ -1155,6 +1156,7 @@ type LoginCreateParams struct {
 	PersonID  string
 	CreatedAt int64
 	RowSum    string
+	VouchedAt int64
 }
 
 func (q *Queries) LoginCreate(ctx context.Context, arg LoginCreateParams) error {
@@ -1164,6 +1166,7 @@ func (q *Queries) LoginCreate(ctx context.Context, arg LoginCreateParams) error 
 		arg.PersonID,
 		arg.CreatedAt,
 		arg.RowSum,
+		arg.VouchedAt,
 	)
 	return err
 }
@@ -1191,6 +1194,30 @@ func (q *Queries) LoginPerson(ctx context.Context, arg LoginPersonParams) (Login
 	return i, err
 }
 
+const loginVouched = `-- name: LoginVouched :one
+UPDATE person_login SET vouched_at = $1 WHERE issuer = $2 AND subject = $3 RETURNING issuer, subject, person_id, created_at, row_sum, vouched_at
+`
+
+type LoginVouchedParams struct {
+	VouchedAt int64
+	Issuer    string
+	Subject   string
+}
+
+func (q *Queries) LoginVouched(ctx context.Context, arg LoginVouchedParams) (PersonLogin, error) {
+	row := q.db.QueryRowContext(ctx, loginVouched, arg.VouchedAt, arg.Issuer, arg.Subject)
+	var i PersonLogin
+	err := row.Scan(
+		&i.Issuer,
+		&i.Subject,
+		&i.PersonID,
+		&i.CreatedAt,
+		&i.RowSum,
+		&i.VouchedAt,
+	)
+	return i, err
+}
+
 const loginsErase = `-- name: LoginsErase :exec
 DELETE FROM person_login WHERE person_id = $1
 `
@@ -1198,6 +1225,40 @@ DELETE FROM person_login WHERE person_id = $1
 func (q *Queries) LoginsErase(ctx context.Context, personID string) error {
 	_, err := q.db.ExecContext(ctx, loginsErase, personID)
 	return err
+}
+
+const loginsOf = `-- name: LoginsOf :many
+SELECT issuer, subject, person_id, created_at, row_sum, vouched_at FROM person_login WHERE person_id = $1 ORDER BY issuer, subject
+`
+
+func (q *Queries) LoginsOf(ctx context.Context, personID string) ([]PersonLogin, error) {
+	rows, err := q.db.QueryContext(ctx, loginsOf, personID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PersonLogin
+	for rows.Next() {
+		var i PersonLogin
+		if err := rows.Scan(
+			&i.Issuer,
+			&i.Subject,
+			&i.PersonID,
+			&i.CreatedAt,
+			&i.RowSum,
+			&i.VouchedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const memberAccountKeysRevoke = `-- name: MemberAccountKeysRevoke :many
@@ -1353,6 +1414,142 @@ func (q *Queries) MemberDelete(ctx context.Context, arg MemberDeleteParams) erro
 	return err
 }
 
+const memberDomainClaim = `-- name: MemberDomainClaim :execrows
+INSERT INTO member_domain (domain, workspace_id, role, claimed_by, claimed_at, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (domain) DO UPDATE SET role = excluded.role, claimed_by = excluded.claimed_by, claimed_at = excluded.claimed_at, row_sum = excluded.row_sum
+WHERE member_domain.workspace_id = excluded.workspace_id
+`
+
+type MemberDomainClaimParams struct {
+	Domain      string
+	WorkspaceID string
+	Role        string
+	ClaimedBy   string
+	ClaimedAt   int64
+	RowSum      string
+}
+
+// Changes nothing for a domain that another workspace has claimed.
+func (q *Queries) MemberDomainClaim(ctx context.Context, arg MemberDomainClaimParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, memberDomainClaim,
+		arg.Domain,
+		arg.WorkspaceID,
+		arg.Role,
+		arg.ClaimedBy,
+		arg.ClaimedAt,
+		arg.RowSum,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const memberDomainGet = `-- name: MemberDomainGet :one
+SELECT domain, workspace_id, role, claimed_by, claimed_at, row_sum FROM member_domain WHERE domain = $1
+`
+
+func (q *Queries) MemberDomainGet(ctx context.Context, domain string) (MemberDomain, error) {
+	row := q.db.QueryRowContext(ctx, memberDomainGet, domain)
+	var i MemberDomain
+	err := row.Scan(
+		&i.Domain,
+		&i.WorkspaceID,
+		&i.Role,
+		&i.ClaimedBy,
+		&i.ClaimedAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const memberDomainRelease = `-- name: MemberDomainRelease :execrows
+DELETE FROM member_domain WHERE domain = $1 AND CAST($2 AS text) IN ('', workspace_id)
+`
+
+type MemberDomainReleaseParams struct {
+	Domain      string
+	WorkspaceID string
+}
+
+// Of one workspace; ” = of whichever has it.
+func (q *Queries) MemberDomainRelease(ctx context.Context, arg MemberDomainReleaseParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, memberDomainRelease, arg.Domain, arg.WorkspaceID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const memberDomains = `-- name: MemberDomains :many
+SELECT d.domain, d.workspace_id, d.role, d.claimed_at, p.email AS claimed_by
+FROM member_domain d JOIN person p ON p.person_id = d.claimed_by
+WHERE CAST($1 AS text) IN ('', d.workspace_id)
+  AND (CAST($2 AS text) = '' OR d.claimed_at < (SELECT b.claimed_at FROM member_domain b WHERE b.domain = $2)
+    OR (d.claimed_at = (SELECT b.claimed_at FROM member_domain b WHERE b.domain = $2) AND d.domain < $2))
+ORDER BY d.claimed_at DESC, d.domain DESC LIMIT CAST($3 AS bigint)
+`
+
+type MemberDomainsParams struct {
+	WorkspaceID string
+	Before      string
+	Max         int64
+}
+
+type MemberDomainsRow struct {
+	Domain      string
+	WorkspaceID string
+	Role        string
+	ClaimedAt   int64
+	ClaimedBy   string
+}
+
+// Those of a workspace, or ” = of all, the newest first, after the one before.
+func (q *Queries) MemberDomains(ctx context.Context, arg MemberDomainsParams) ([]MemberDomainsRow, error) {
+	rows, err := q.db.QueryContext(ctx, memberDomains, arg.WorkspaceID, arg.Before, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []MemberDomainsRow
+	for rows.Next() {
+		var i MemberDomainsRow
+		if err := rows.Scan(
+			&i.Domain,
+			&i.WorkspaceID,
+			&i.Role,
+			&i.ClaimedAt,
+			&i.ClaimedBy,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const memberDomainsRelease = `-- name: MemberDomainsRelease :exec
+DELETE FROM member_domain WHERE workspace_id = $1 AND CAST($2 AS text) IN ('', claimed_by)
+`
+
+type MemberDomainsReleaseParams struct {
+	WorkspaceID string
+	ClaimedBy   string
+}
+
+// Those that a person claimed; ” = all of the workspace.
+func (q *Queries) MemberDomainsRelease(ctx context.Context, arg MemberDomainsReleaseParams) error {
+	_, err := q.db.ExecContext(ctx, memberDomainsRelease, arg.WorkspaceID, arg.ClaimedBy)
+	return err
+}
+
 const memberGet = `-- name: MemberGet :one
 SELECT workspace_id, person_id, role, since, added_by, row_sum FROM member WHERE workspace_id = $1 AND person_id = $2
 `
@@ -1374,6 +1571,55 @@ func (q *Queries) MemberGet(ctx context.Context, arg MemberGetParams) (Member, e
 		&i.RowSum,
 	)
 	return i, err
+}
+
+const memberLeft = `-- name: MemberLeft :one
+SELECT count(*) FROM member_left WHERE workspace_id = $1 AND who_sha256 IN ($2, $3)
+`
+
+type MemberLeftParams struct {
+	WorkspaceID string
+	Address     string
+	Login       string
+}
+
+// How many of an address and a login have left a workspace.
+func (q *Queries) MemberLeft(ctx context.Context, arg MemberLeftParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, memberLeft, arg.WorkspaceID, arg.Address, arg.Login)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const memberLeftAdd = `-- name: MemberLeftAdd :exec
+INSERT INTO member_left (workspace_id, who_sha256, left_at, row_sum) VALUES ($1, $2, $3, $4)
+ON CONFLICT (workspace_id, who_sha256) DO NOTHING
+`
+
+type MemberLeftAddParams struct {
+	WorkspaceID string
+	WhoSha256   string
+	LeftAt      int64
+	RowSum      string
+}
+
+func (q *Queries) MemberLeftAdd(ctx context.Context, arg MemberLeftAddParams) error {
+	_, err := q.db.ExecContext(ctx, memberLeftAdd,
+		arg.WorkspaceID,
+		arg.WhoSha256,
+		arg.LeftAt,
+		arg.RowSum,
+	)
+	return err
+}
+
+const memberLeftErase = `-- name: MemberLeftErase :exec
+DELETE FROM member_left WHERE workspace_id = $1
+`
+
+func (q *Queries) MemberLeftErase(ctx context.Context, workspaceID string) error {
+	_, err := q.db.ExecContext(ctx, memberLeftErase, workspaceID)
+	return err
 }
 
 const memberLimit = `-- name: MemberLimit :one
@@ -1476,7 +1722,8 @@ func (q *Queries) MemberSetRole(ctx context.Context, arg MemberSetRoleParams) (M
 }
 
 const membersOf = `-- name: MembersOf :many
-SELECT m.person_id, p.email, p.workspace_id AS home, m.role, m.since, CAST(coalesce(b.email, '') AS text) AS added_by,
+SELECT m.person_id, p.email, p.workspace_id AS home, m.role, m.since,
+  CAST(CASE WHEN substr(m.added_by, 1, 1) = '@' THEN m.added_by ELSE coalesce(b.email, '') END AS text) AS added_by,
   CAST(coalesce(l.monthly_cents, -1) AS bigint) AS monthly_cents
 FROM member m JOIN person p ON p.person_id = m.person_id LEFT JOIN person b ON b.person_id = m.added_by
   LEFT JOIN member_limit l ON l.workspace_id = m.workspace_id AND l.person_id = m.person_id
@@ -2031,6 +2278,23 @@ DELETE FROM person WHERE person_id = $1
 func (q *Queries) PersonErase(ctx context.Context, personID string) error {
 	_, err := q.db.ExecContext(ctx, personErase, personID)
 	return err
+}
+
+const personGet = `-- name: PersonGet :one
+SELECT person_id, email, workspace_id, created_at, row_sum FROM person WHERE person_id = $1
+`
+
+func (q *Queries) PersonGet(ctx context.Context, personID string) (Person, error) {
+	row := q.db.QueryRowContext(ctx, personGet, personID)
+	var i Person
+	err := row.Scan(
+		&i.PersonID,
+		&i.Email,
+		&i.WorkspaceID,
+		&i.CreatedAt,
+		&i.RowSum,
+	)
+	return i, err
 }
 
 const personHome = `-- name: PersonHome :one

@@ -469,6 +469,22 @@ type Member struct {
 	RowSum      string
 }
 
+type MemberDomain struct {
+	Domain      string
+	WorkspaceID string
+	Role        string
+	ClaimedBy   string
+	ClaimedAt   int64
+	RowSum      string
+}
+
+type MemberLeft struct {
+	WorkspaceID string
+	WhoSha256   string
+	LeftAt      int64
+	RowSum      string
+}
+
 type MemberLimit struct {
 	WorkspaceID  string
 	PersonID     string
@@ -609,6 +625,7 @@ type PersonLogin struct {
 	PersonID  string
 	CreatedAt int64
 	RowSum    string
+	VouchedAt int64
 }
 
 type Pool struct {

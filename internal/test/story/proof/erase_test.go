@@ -61,7 +61,7 @@ func personalPeople(svc *story.Service) (workspaceID string, agentKey, accountKe
 	email := story.Personal + "@example.com"
 	svc.Write(func(ctx context.Context, tx *db.Tx) error {
 		login := identity.Login{Issuer: "https://issuer.example.com", Subject: story.Personal, Email: email, EmailVerified: true}
-		signedIn, err := identity.SignInByIssuer(ctx, tx, login, "")
+		signedIn, err := identity.Domains{}.SignIn(ctx, tx, login, "")
 		if err != nil {
 			return err
 		}

@@ -182,11 +182,11 @@ func (s *store) people() {
 		if one, err = identity.SignIn(ctx, tx, used, ""); err != nil {
 			return err
 		}
-		two, err := identity.SignInByIssuer(ctx, tx, identity.Login{Issuer: "https://issuer.example.com", Subject: "2", Email: "two@example.com", EmailVerified: true}, "")
+		two, err := identity.Domains{}.SignIn(ctx, tx, identity.Login{Issuer: "https://issuer.example.com", Subject: "2", Email: "two@example.com", EmailVerified: true}, "")
 		if err != nil {
 			return err
 		}
-		three, err := identity.SignInByIssuer(ctx, tx, identity.Login{Issuer: "https://other.example.com", Subject: "3", Email: "two@example.com", EmailVerified: true}, "")
+		three, err := identity.Domains{}.SignIn(ctx, tx, identity.Login{Issuer: "https://other.example.com", Subject: "3", Email: "two@example.com", EmailVerified: true}, "")
 		if err != nil {
 			return err
 		}

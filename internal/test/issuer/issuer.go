@@ -1,4 +1,6 @@
-package api_test
+// Package issuer is an OpenID Connect provider for tests: it signs in whom a test names, over
+// HTTP as those on the net do. Start reading at Open.
+package issuer
 
 import (
 	"crypto"
@@ -17,7 +19,6 @@ import (
 	"time"
 
 	"svc.example/internal/app"
-	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/identity/openid"
 )
 
@@ -33,26 +34,27 @@ type grant struct {
 	nonce, challenge string
 }
 
-// issuer is an OpenID Connect provider (Core 1.0, the code flow with PKCE) that
+// Issuer is an OpenID Connect provider (Core 1.0, the code flow with PKCE) that
 // answers over HTTP as those on the net do.
-type issuer struct {
-	address, clientID, clientSecret string
+type Issuer struct {
+	Address, ClientID, ClientSecret string
 	t                               *testing.T
 	key                             *rsa.PrivateKey
 
 	mu     sync.Mutex
-	away   bool             // answers 503
-	skew   time.Duration    // of the clock that tokens are dated by
-	public *rsa.PublicKey   // what is published
+	Away   bool             // answers 503
+	Skew   time.Duration    // of the clock that tokens are dated by
+	Public *rsa.PublicKey   // what is published
 	users  []user           // the people who sign in next; none = jane
 	codes  map[string]grant // not yet exchanged
 	tokens map[string]user  // by access token
 }
 
 // issuerKey is one key for all tests: to make it takes long.
-var issuerKey = sync.OnceValue(newRSAKey)
+var issuerKey = sync.OnceValue(NewKey)
 
-func newRSAKey() *rsa.PrivateKey {
+// NewKey makes a key that the issuer does not sign with.
+func NewKey() *rsa.PrivateKey {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		panic(err)
@@ -60,13 +62,14 @@ func newRSAKey() *rsa.PrivateKey {
 	return key
 }
 
-func openIssuer(t *testing.T) *issuer {
+// Open starts an issuer, which ends with the test.
+func Open(t *testing.T) *Issuer {
 	t.Helper()
-	i := &issuer{
-		t: t, clientID: rand.Text(), clientSecret: rand.Text(), key: issuerKey(),
+	i := &Issuer{
+		t: t, ClientID: rand.Text(), ClientSecret: rand.Text(), key: issuerKey(),
 		codes: map[string]grant{}, tokens: map[string]user{},
 	}
-	i.public = &i.key.PublicKey
+	i.Public = &i.key.PublicKey
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", i.configuration)
 	mux.HandleFunc("GET /keys", i.keys)
@@ -76,71 +79,65 @@ func openIssuer(t *testing.T) *issuer {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		i.mu.Lock()
 		defer i.mu.Unlock()
-		if i.away {
+		if i.Away {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
 		mux.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	i.address = server.URL
+	i.Address = server.URL
 	return i
 }
 
-// set changes the issuer between requests.
-func (i *issuer) set(change func()) {
+// Set changes the issuer between requests.
+func (i *Issuer) Set(change func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	change()
 }
 
-// config makes the service trust the issuer.
-func (i *issuer) config(c *app.Config) {
-	c.OpenID = &openid.Config{Issuer: i.address, ClientID: i.clientID, ClientSecret: i.clientSecret}
+// Published is the key that the issuer signs with.
+func (i *Issuer) Published() *rsa.PublicKey { return &i.key.PublicKey }
+
+// Configure makes the service trust the issuer.
+func (i *Issuer) Configure(c *app.Config) {
+	c.OpenID = &openid.Config{Issuer: i.Address, ClientID: i.ClientID, ClientSecret: i.ClientSecret}
 }
 
-// next is the person who signs in at the issuer next.
-func (i *issuer) next(subject, email string, verified bool) {
-	i.set(func() { i.users = append(i.users, user{subject, email, verified}) })
+// Next is the person who signs in at the issuer next.
+func (i *Issuer) Next(subject, email string, verified bool) {
+	i.Set(func() { i.users = append(i.users, user{subject, email, verified}) })
 }
 
-// eachIssuer runs test over a service with an issuer, and a fresh browser.
-func eachIssuer(t *testing.T, test func(t *testing.T, s *service, i *issuer, b *browser)) {
-	dbtest.EachURL(t, func(t *testing.T, url string) {
-		i := openIssuer(t)
-		s := start(t, url, i.config)
-		test(t, s, i, newBrowser(t, s.base))
-	})
-}
-
-func (i *issuer) answer(w http.ResponseWriter, v any) {
+func (i *Issuer) answer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	if err := json.NewEncoder(w).Encode(v); err != nil {
 		i.t.Error(err)
 	}
 }
 
-func (i *issuer) configuration(w http.ResponseWriter, _ *http.Request) {
+func (i *Issuer) configuration(w http.ResponseWriter, _ *http.Request) {
 	i.answer(w, map[string]any{
-		"issuer": i.address, "jwks_uri": i.address + "/keys", "authorization_endpoint": i.address + "/authorize",
-		"token_endpoint": i.address + "/token", "userinfo_endpoint": i.address + "/userinfo",
+		"issuer": i.Address, "jwks_uri": i.Address + "/keys", "authorization_endpoint": i.Address + "/authorize",
+		"token_endpoint": i.Address + "/token", "userinfo_endpoint": i.Address + "/userinfo",
 		"response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"},
 		"id_token_signing_alg_values_supported": []string{"RS256"}, "code_challenge_methods_supported": []string{"S256"},
 	})
 }
 
-func (i *issuer) keys(w http.ResponseWriter, _ *http.Request) {
+func (i *Issuer) keys(w http.ResponseWriter, _ *http.Request) {
 	i.answer(w, map[string]any{"keys": []any{map[string]string{
 		"kty": "RSA", "alg": "RS256", "use": "sig",
-		"n": encode(i.public.N.Bytes()), "e": encode(big.NewInt(int64(i.public.E)).Bytes()),
+		"n": encode(i.Public.N.Bytes()), "e": encode(big.NewInt(int64(i.Public.E)).Bytes()),
 	}}})
 }
 
 // authorize signs the next user in and sends the browser back with a code.
-func (i *issuer) authorize(w http.ResponseWriter, r *http.Request) {
+func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	back, err := url.Parse(q.Get("redirect_uri"))
-	if err != nil || q.Get("client_id") != i.clientID || q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" {
+	if err != nil || q.Get("client_id") != i.ClientID || q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" {
 		http.Error(w, "invalid_request", http.StatusBadRequest)
 		return
 	}
@@ -155,7 +152,7 @@ func (i *issuer) authorize(w http.ResponseWriter, r *http.Request) {
 }
 
 // token exchanges a code for the signed-in person. A code works once.
-func (i *issuer) token(w http.ResponseWriter, r *http.Request) {
+func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	clientID, secret, basic := r.BasicAuth()
 	if !basic {
 		clientID, secret = r.PostFormValue("client_id"), r.PostFormValue("client_secret")
@@ -164,19 +161,19 @@ func (i *issuer) token(w http.ResponseWriter, r *http.Request) {
 	g, granted := i.codes[code]
 	delete(i.codes, code)
 	verifier := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
-	if clientID != i.clientID || secret != i.clientSecret || !granted || encode(verifier[:]) != g.challenge {
+	if clientID != i.ClientID || secret != i.ClientSecret || !granted || encode(verifier[:]) != g.challenge {
 		http.Error(w, `{"error":"invalid_grant"}`, http.StatusBadRequest)
 		return
 	}
-	access, now := rand.Text(), time.Now().Add(i.skew)
+	access, now := rand.Text(), time.Now().Add(i.Skew)
 	i.tokens[access] = g.user
 	claims := g.claims()
-	claims["iss"], claims["aud"], claims["nonce"] = i.address, i.clientID, g.nonce
+	claims["iss"], claims["aud"], claims["nonce"] = i.Address, i.ClientID, g.nonce
 	claims["iat"], claims["exp"] = now.Unix(), now.Add(10*time.Minute).Unix()
 	i.answer(w, map[string]any{"access_token": access, "token_type": "Bearer", "expires_in": 600, "id_token": i.sign(claims)})
 }
 
-func (i *issuer) userinfo(w http.ResponseWriter, r *http.Request) {
+func (i *Issuer) userinfo(w http.ResponseWriter, r *http.Request) {
 	u, ok := i.tokens[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
 	if !ok {
 		w.WriteHeader(http.StatusUnauthorized)
@@ -195,7 +192,7 @@ func (u user) claims() map[string]any {
 }
 
 // sign makes a JSON web token (RFC 7519) with RS256.
-func (i *issuer) sign(claims map[string]any) string {
+func (i *Issuer) sign(claims map[string]any) string {
 	payload, err := json.Marshal(claims)
 	if err != nil {
 		panic(err)
