@@ -120,7 +120,7 @@ func (d Domains) Claim(ctx context.Context, tx *db.Tx, who Principal, role Role)
 	return nil
 }
 
-// Release ends what Claim began; who has joined stays. Repeating it changes nothing. Error:
+// Release ends what Claim began; those who have joined stay. Repeating it changes nothing. Error:
 // insufficient_role for anyone but an owner.
 func (d Domains) Release(ctx context.Context, tx *db.Tx, who Principal, domain string) error {
 	if err := lockFor(ctx, tx, who.WorkspaceID, who.Credential.PersonID, Owner); err != nil {
