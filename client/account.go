@@ -65,6 +65,7 @@ type Invoice struct {
 	Kind           string    `json:"kind"` // "receipt", "invoice" or "credit_note"
 	TopUpID        string    `json:"top_up_id"`
 	Corrects       string    `json:"corrects"` // the number of the invoice that a credit note is about
+	Reason         string    `json:"reason"`   // of a credit note: "refund" or "chargeback"
 	NetCents       int64     `json:"net_cents"`
 	TaxCents       int64     `json:"tax_cents"`
 	TotalCents     int64     `json:"total_cents"`

@@ -12,7 +12,7 @@ import (
 
 // Rows carry checksums: seller and buyer follow from nothing else in the store.
 var (
-	rows        = rowsum.Table[query.Invoice]{Name: "invoice", Key: 1}
+	rows        = rowsum.Table[query.Invoice]{Name: "invoice", Key: 1, Later: []string{"Reason"}}
 	billingRows = rowsum.Table[query.InvoiceBilling]{Name: "invoice_billing", Key: 1}
 	issuerRows  = rowsum.Table[query.InvoiceIssuer]{Name: "invoice_issuer", Key: 1, Except: []string{"LastSerial"}}
 )
@@ -30,7 +30,8 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 			breach(noGaps, row.Number, "it is number %d, and %d was next", row.Serial, last)
 			last = row.Serial
 		}
-		if row.NetCents+row.TaxCents != row.TotalCents || row.NetCents < 0 || row.TaxCents < 0 || (row.Corrects != "") != (row.Kind == string(CreditNote)) {
+		if row.NetCents+row.TaxCents != row.TotalCents || row.NetCents < 0 || row.TaxCents < 0 || (row.Corrects != "") != (row.Kind == string(CreditNote)) ||
+			row.Reason != "" && (row.Reason != string(ChargedBack) || row.Corrects == "") {
 			breach("the figures of an invoice add up", row.Number, "a %s of %d cents with %d cents of tax is over %d", row.Kind, row.NetCents, row.TaxCents, row.TotalCents)
 		}
 		return nil

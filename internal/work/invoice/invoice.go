@@ -1,5 +1,5 @@
 // Package invoice writes an invoice for each payment, and a credit note for each refund of
-// one.
+// one and for each that its bank takes back for good.
 //
 // What always holds: an invoice is written in the transaction that books its payment, and
 // its number is taken there, so numbers have neither gaps nor doubles. A written invoice
@@ -8,8 +8,8 @@
 // money; the audit compares each invoice with its entry. Invoices stay when a workspace is
 // erased, because the law keeps them.
 //
-// A payment that its bank takes back gets no credit note: the workspace owes it, and the
-// invoice stands. Package payment says what was paid. Start reading at Issue.
+// While a dispute is open the invoice stands. Package payment says what was paid. Start reading
+// at Issue.
 package invoice
 
 import (
@@ -33,6 +33,15 @@ const (
 	CreditNote Kind = "credit_note"
 )
 
+// Reason is why a credit note was written. The texts are stored and appear in answers.
+type Reason string
+
+// Reasons of credit notes. A refund is stored as "", as before there were others.
+const (
+	Refunded    Reason = "refund"
+	ChargedBack Reason = "chargeback"
+)
+
 // Party is the seller or the buyer.
 type Party struct {
 	Name    string
@@ -48,6 +57,7 @@ type Invoice struct {
 	WorkspaceID    string
 	TopUpID        string
 	Corrects       string // the number of the invoice that a credit note corrects; "" for none
+	Reason         Reason // of a credit note; "" for none
 	CreditCents    int64  // what the wallet got, or gave back
 	NetCents       int64
 	TaxCents       int64
@@ -70,7 +80,11 @@ func (i Invoice) Signed(cents int64) int64 {
 
 // Words say what it is.
 func (i Invoice) Words() string {
-	return map[Kind]string{Receipt: "Receipt", Bill: "Invoice", CreditNote: "Credit note for " + i.Corrects}[i.Kind]
+	words := map[Kind]string{Receipt: "Receipt", Bill: "Invoice", CreditNote: "Credit note for " + i.Corrects}[i.Kind]
+	if i.Reason == ChargedBack {
+		words += ", chargeback"
+	}
+	return words
 }
 
 // Payment is what an invoice is written for.
@@ -80,12 +94,13 @@ type Payment struct {
 	TotalCents           int64 // what was paid: more, where the provider added tax
 }
 
-// Refund is what a credit note is written for.
-type Refund struct {
+// Correction is what a credit note is written for.
+type Correction struct {
 	TopUpID     string
 	Reference   string // of the ledger's entry
-	CreditCents int64  // what the wallet gave back
-	GivenBack   int64  // of the payment's total, by all its refunds so far
+	Reason      Reason
+	CreditCents int64 // what the wallet gave back
+	GivenBack   int64 // of the payment's total: by all its refunds so far, or by this chargeback
 }
 
 // Issue writes the invoice of a payment. It comes after the payment's entry in the ledger:
@@ -120,11 +135,14 @@ func contained(total, basisPoints int64) int64 {
 	return (total*basisPoints + whole/2) / whole
 }
 
-// Correct writes the credit note of a refund, after its entry in the ledger. The notes of a
-// payment that is given back whole add up to its invoice, to the cent. A payment of before
-// the first invoice has none to correct.
-func Correct(ctx context.Context, tx *db.Tx, r Refund) error {
-	row, err := tx.InvoiceOfPayment(ctx, r.TopUpID)
+// Correct writes the credit note of a refund or a chargeback, after its entry in the ledger and
+// once for it. The notes of a payment that is given back whole add up to its invoice, to the
+// cent. A payment of before the first invoice has none to correct.
+func Correct(ctx context.Context, tx *db.Tx, r Correction) error {
+	if _, err := tx.InvoiceOfEntry(ctx, r.Reference); !db.IsNotFound(err) {
+		return err
+	}
+	row, err := tx.InvoiceOfEntry(ctx, r.TopUpID)
 	if db.IsNotFound(err) {
 		return nil
 	}
@@ -139,7 +157,11 @@ func Correct(ctx context.Context, tx *db.Tx, r Refund) error {
 	if err != nil {
 		return err
 	}
-	given := min(r.GivenBack, row.TotalCents)
+	given := min(r.GivenBack+earlier.ChargedBackCents, row.TotalCents)
+	if r.Reason == ChargedBack {
+		given = min(r.GivenBack+earlier.TotalCents, row.TotalCents)
+		row.Reason = string(ChargedBack)
+	}
 	tax := row.TaxCents * given / row.TotalCents
 	row.Kind, row.Corrects, row.Reference, row.CreditCents = string(CreditNote), row.Number, r.Reference, r.CreditCents
 	row.TotalCents, row.TaxCents = given-earlier.TotalCents, tax-earlier.TaxCents
@@ -270,9 +292,17 @@ func Newer(ctx context.Context, tx *db.Tx, workspaceID, before string, limit int
 
 func read(r query.Invoice) Invoice {
 	return Invoice{
-		Number: r.Number, Kind: Kind(r.Kind), WorkspaceID: r.WorkspaceID, TopUpID: r.TopUpID, Corrects: r.Corrects,
+		Number: r.Number, Kind: Kind(r.Kind), WorkspaceID: r.WorkspaceID, TopUpID: r.TopUpID, Corrects: r.Corrects, Reason: reasonOf(r),
 		CreditCents: r.CreditCents, NetCents: r.NetCents, TaxCents: r.TaxCents, TotalCents: r.TotalCents, TaxBasisPoints: r.TaxBasisPoints,
 		Seller: Party{r.SellerName, r.SellerAddress, r.SellerTaxID}, Buyer: Party{r.BuyerName, r.BuyerAddress, r.BuyerTaxID},
 		Note: r.Note, IssuedAt: db.Time(r.IssuedAt), serial: r.Serial,
 	}
+}
+
+// reasonOf is why a credit note was written; "" for another document.
+func reasonOf(r query.Invoice) Reason {
+	if r.Kind == string(CreditNote) && r.Reason == "" {
+		return Refunded
+	}
+	return Reason(r.Reason)
 }

@@ -134,6 +134,9 @@ func (i Invoice) figures(d drawing) {
 	if i.Kind == CreditNote {
 		what, paid = "Render credit, refunded", "Refunded on "
 	}
+	if i.Reason == ChargedBack {
+		what, paid = "Render credit, charged back", "Reason: chargeback, which the payer's bank decided. Noted on "
+	}
 	d.line(what, amount(i.NetCents), "", false)
 	if i.TaxCents > 0 || i.TaxBasisPoints > 0 {
 		d.line(i.taxWords(), amount(i.TaxCents), "", true)

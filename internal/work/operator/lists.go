@@ -78,17 +78,18 @@ func SigningKeysList(ctx context.Context, tx *db.Tx) (SigningKeyList, error) {
 
 // ListedInvoice is an invoice or a credit note.
 type ListedInvoice struct {
-	Number      string       `json:"number"`
-	Kind        invoice.Kind `json:"kind"`
-	IssuedAt    time.Time    `json:"issued_at"`
-	WorkspaceID string       `json:"workspace_id"`
-	TopUpID     string       `json:"top_up_id"`
-	Corrects    string       `json:"corrects" doc:"The invoice that a credit note corrects; empty for an invoice."`
-	Buyer       string       `json:"buyer"`
-	BuyerTaxID  string       `json:"buyer_tax_id"`
-	NetCents    int64        `json:"net_cents"`
-	TaxCents    int64        `json:"tax_cents"`
-	TotalCents  int64        `json:"total_cents"`
+	Number      string         `json:"number"`
+	Kind        invoice.Kind   `json:"kind"`
+	IssuedAt    time.Time      `json:"issued_at"`
+	WorkspaceID string         `json:"workspace_id"`
+	TopUpID     string         `json:"top_up_id"`
+	Corrects    string         `json:"corrects" doc:"The invoice that a credit note corrects; empty for an invoice."`
+	Reason      invoice.Reason `json:"reason" enum:",refund,chargeback" doc:"Why a credit note was written; empty for an invoice."`
+	Buyer       string         `json:"buyer"`
+	BuyerTaxID  string         `json:"buyer_tax_id"`
+	NetCents    int64          `json:"net_cents"`
+	TaxCents    int64          `json:"tax_cents"`
+	TotalCents  int64          `json:"total_cents"`
 }
 
 // InvoiceList is a page of invoices.
@@ -101,7 +102,7 @@ type InvoiceList struct {
 func ListInvoices(all []invoice.Invoice) InvoiceList {
 	l := InvoiceList{OK: true, Invoices: make([]ListedInvoice, 0, len(all))}
 	for _, i := range all {
-		l.Invoices = append(l.Invoices, ListedInvoice{i.Number, i.Kind, i.IssuedAt, i.WorkspaceID, i.TopUpID, i.Corrects, i.Buyer.Name, i.Buyer.TaxID, i.NetCents, i.TaxCents, i.TotalCents})
+		l.Invoices = append(l.Invoices, ListedInvoice{i.Number, i.Kind, i.IssuedAt, i.WorkspaceID, i.TopUpID, i.Corrects, i.Reason, i.Buyer.Name, i.Buyer.TaxID, i.NetCents, i.TaxCents, i.TotalCents})
 	}
 	return l
 }
@@ -111,7 +112,7 @@ func (l InvoiceList) Documents() []invoice.Invoice {
 	all := make([]invoice.Invoice, 0, len(l.Invoices))
 	for _, i := range l.Invoices {
 		all = append(all, invoice.Invoice{
-			Number: i.Number, Kind: i.Kind, IssuedAt: i.IssuedAt, WorkspaceID: i.WorkspaceID, TopUpID: i.TopUpID, Corrects: i.Corrects,
+			Number: i.Number, Kind: i.Kind, IssuedAt: i.IssuedAt, WorkspaceID: i.WorkspaceID, TopUpID: i.TopUpID, Corrects: i.Corrects, Reason: i.Reason,
 			Buyer: invoice.Party{Name: i.Buyer, TaxID: i.BuyerTaxID}, NetCents: i.NetCents, TaxCents: i.TaxCents, TotalCents: i.TotalCents,
 		})
 	}

@@ -140,11 +140,11 @@ func refund(ctx context.Context, tx *db.Tx, row *query.TopUp, s State) error {
 	if err := wallet.TakeRefund(ctx, tx, row.WorkspaceID, reference, cents); err != nil {
 		return err
 	}
-	return invoice.Correct(ctx, tx, invoice.Refund{TopUpID: row.TopUpID, Reference: reference, CreditCents: cents, GivenBack: s.RefundedCents})
+	return invoice.Correct(ctx, tx, invoice.Correction{TopUpID: row.TopUpID, Reference: reference, Reason: invoice.Refunded, CreditCents: cents, GivenBack: s.RefundedCents})
 }
 
 // book takes back what a bank took, and adds what it returned: the sum that was taken,
-// whatever the provider says then.
+// whatever the provider says then. What the bank keeps for good gets a credit note.
 func book(ctx context.Context, tx *db.Tx, row *query.TopUp, s State, d Dispute) error {
 	reference := row.TopUpID + " " + d.ID
 	taken, err := wallet.Booked(ctx, tx, wallet.ChargedBack, reference)
@@ -153,7 +153,13 @@ func book(ctx context.Context, tx *db.Tx, row *query.TopUp, s State, d Dispute) 
 	}
 	if cents := min(share(*row, s, d.Cents), left(*row)); taken == 0 && d.Taken && !d.Won && cents > 0 {
 		row.DisputedCents += cents
-		return wallet.TakeChargeback(ctx, tx, row.WorkspaceID, reference, cents)
+		if err := wallet.TakeChargeback(ctx, tx, row.WorkspaceID, reference, cents); err != nil {
+			return err
+		}
+		taken = cents
+	}
+	if taken != 0 && d.Lost {
+		return invoice.Correct(ctx, tx, invoice.Correction{TopUpID: row.TopUpID, Reference: reference, Reason: invoice.ChargedBack, CreditCents: taken, GivenBack: d.Cents})
 	}
 	if taken == 0 || !d.Won {
 		return nil

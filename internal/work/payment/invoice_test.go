@@ -178,6 +178,70 @@ func TestAnInvoiceSaysWhatWasPaidAndNeverChanges(t *testing.T) {
 	})
 }
 
+// TestALostDisputeHasACreditNoteAndAnOpenOneHasNone: the notes of refunds and chargebacks add up
+// to the invoice, however the provider repeats itself.
+func TestALostDisputeHasACreditNoteAndAnOpenOneHasNone(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		w.issuer(studio)
+		w.provider.SetTax(7)
+		id := w.pay()
+		numbers := func(want int, when string) []invoice.Invoice {
+			all := w.invoices(w.workspace)
+			if len(all) != want {
+				t.Fatalf("%s: %d documents, want %d: %+v", when, len(all), want, all)
+			}
+			return all
+		}
+		dispute := func() {
+			_, err := w.provider.Dispute(id)
+			w.must(err)
+			w.deliver()
+		}
+		dispute()
+		numbers(1, "an open dispute")
+		w.must(w.provider.Close(id, true))
+		w.deliver()
+		numbers(1, "a dispute that is won")
+		w.must(w.provider.Refund(id, 1000))
+		w.deliver()
+		numbers(2, "a refund")
+		dispute()
+		numbers(2, "another open dispute")
+		w.must(w.provider.Close(id, false))
+		w.deliver()
+		for _, e := range w.provider.Events() {
+			w.must(w.ring(e)) // again
+		}
+		w.must(w.Read(t.Context(), id, nil))
+		all := numbers(3, "a dispute that is lost")
+		var got []string
+		for _, i := range all {
+			got = append(got, fmt.Sprintf("%s %s %q of %d = %d + %d, %d to the wallet, corrects %s", i.Number, i.Kind, i.Reason, i.TotalCents, i.NetCents, i.TaxCents, i.CreditCents, i.Corrects))
+		}
+		want := []string{
+			`R-2027-000001 invoice "" of 2675 = 2500 + 175, 2500 to the wallet, corrects `,
+			`R-2027-000002 credit_note "refund" of 1000 = 935 + 65, 934 to the wallet, corrects R-2027-000001`,
+			`R-2027-000003 credit_note "chargeback" of 1675 = 1565 + 110, 1565 to the wallet, corrects R-2027-000001`,
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("documents are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		text := read(t, all[2])
+		for _, part := range []string{"Credit note", "Corrects R-2027-000001", "Render credit, charged back", "Reason: chargeback", "16.75"} {
+			if !strings.Contains(text, part) {
+				t.Errorf("the PDF has no %q in\n%s", part, text)
+			}
+		}
+		var csv bytes.Buffer
+		w.must(invoice.WriteCSV(&csv, all))
+		if !strings.Contains(csv.String(), "-16.75,chargeback") || !strings.Contains(csv.String(), "-10.00,refund") {
+			t.Errorf("the CSV is %s", csv.String())
+		}
+		w.audit()
+	})
+}
+
 // TestTheAuditMissesNoInvoice: of one that is gone or changed, whatever its checksum says, of
 // a number that was given to none, and of a payment or a refund without one.
 func TestTheAuditMissesNoInvoice(t *testing.T) {
@@ -190,14 +254,23 @@ func TestTheAuditMissesNoInvoice(t *testing.T) {
 		id := w.pay()
 		w.must(w.provider.Refund(id, 100))
 		w.deliver()
+		lost := w.pay() // number 6, and its credit note 7
+		_, err := w.provider.Dispute(lost)
+		w.must(err, w.provider.Close(lost, false))
+		w.deliver()
 		w.audit()
 		raw := dbtest.Raw(t, url)
 		for _, c := range []struct{ damage, repair, rule string }{
-			{`UPDATE invoice_issuer SET last_serial = 6`, `UPDATE invoice_issuer SET last_serial = 5`, "no gaps"},
-			{`UPDATE invoice SET serial = 7 WHERE serial = 2`, `UPDATE invoice SET serial = 2 WHERE serial = 7`, "no gaps"},
+			{`UPDATE invoice_issuer SET last_serial = 8`, `UPDATE invoice_issuer SET last_serial = 7`, "no gaps"},
+			{`UPDATE invoice SET serial = 9 WHERE serial = 2`, `UPDATE invoice SET serial = 2 WHERE serial = 9`, "no gaps"},
 			{`UPDATE invoice SET reference = 'x' WHERE serial = 2`, `UPDATE invoice SET reference = top_up_id WHERE serial = 2`, "each payment has one invoice"},
 			{`UPDATE invoice SET reference = 'x' WHERE serial = 5`, `UPDATE invoice SET reference = top_up_id || ' refund 100' WHERE serial = 5`, "each payment has one invoice"},
 			{`UPDATE invoice SET credit_cents = 2501 WHERE serial = 3`, `UPDATE invoice SET credit_cents = 2500 WHERE serial = 3`, "what the ledger says"},
+			{`UPDATE invoice SET credit_cents = 2501 WHERE serial = 7`, `UPDATE invoice SET credit_cents = 2500 WHERE serial = 7`, "what the ledger says"},
+			{`UPDATE invoice SET reason = '' WHERE serial = 7`, `UPDATE invoice SET reason = 'chargeback' WHERE serial = 7`, "what the ledger says"},
+			{`UPDATE invoice SET reason = 'chargeback' WHERE serial = 5`, `UPDATE invoice SET reason = '' WHERE serial = 5`, "what the ledger says"},
+			{`UPDATE invoice SET reason = 'chargeback' WHERE serial = 3`, `UPDATE invoice SET reason = '' WHERE serial = 3`, "add up"},
+			{`UPDATE invoice SET reason = 'gift' WHERE serial = 7`, `UPDATE invoice SET reason = 'chargeback' WHERE serial = 7`, "add up"},
 			{`UPDATE invoice SET total_cents = 2501 WHERE serial = 3`, `UPDATE invoice SET total_cents = 2500 WHERE serial = 3`, "add up"},
 			{`UPDATE invoice SET total_cents = 99, net_cents = 99 WHERE serial = 4`, `UPDATE invoice SET total_cents = 2500, net_cents = 2500 WHERE serial = 4`, "take off no more"},
 		} {

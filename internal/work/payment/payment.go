@@ -99,6 +99,7 @@ type Dispute struct {
 	Cents int64 // of the total
 	Taken bool  // the bank has taken it
 	Won   bool  // and gave it back
+	Lost  bool  // or keeps it for good
 }
 
 // Payments makes top-ups and follows them. The zero Provider means that none is configured.

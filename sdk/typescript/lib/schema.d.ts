@@ -716,7 +716,7 @@ export interface Schemas {
         /** Format: date-time */
         issued_at: string;
         /**
-         * @description A receipt where the service's operator has named no tax id. A credit note is about a refund.
+         * @description A receipt where the service's operator has named no tax id. A credit note is about a refund or a chargeback.
          * @enum {string}
          */
         kind: "receipt" | "invoice" | "credit_note";
@@ -730,6 +730,11 @@ export interface Schemas {
          * @description The PDF, for the same credentials.
          */
         pdf_url: string;
+        /**
+         * @description Why a credit note was written: the payment was refunded, or its bank took it back for good; null otherwise.
+         * @enum {string|null}
+         */
+        reason: "refund" | "chargeback" | null;
         seller: Schemas["Party"];
         /**
          * Format: int64
@@ -758,7 +763,7 @@ export interface Schemas {
         /** Format: date-time */
         issued_at: string;
         /**
-         * @description A receipt where the service's operator has named no tax id. A credit note is about a refund.
+         * @description A receipt where the service's operator has named no tax id. A credit note is about a refund or a chargeback.
          * @enum {string}
          */
         kind: "receipt" | "invoice" | "credit_note";
@@ -774,6 +779,11 @@ export interface Schemas {
          * @description The PDF, for the same credentials.
          */
         pdf_url: string;
+        /**
+         * @description Why a credit note was written: the payment was refunded, or its bank took it back for good; null otherwise.
+         * @enum {string|null}
+         */
+        reason: "refund" | "chargeback" | null;
         seller: Schemas["Party"];
         /**
          * Format: int64

@@ -28,21 +28,22 @@ type Party struct {
 // Invoice is the document about a payment, or about a refund of one. It is exported because
 // huma leaves out the members of embedded types that are not.
 type Invoice struct {
-	Number         string       `json:"number"`
-	Kind           invoice.Kind `json:"kind" enum:"receipt,invoice,credit_note" doc:"A receipt where the service's operator has named no tax id. A credit note is about a refund."`
-	TopUpID        string       `json:"top_up_id" pattern:"^TOP-[0-9a-f]{32}$"`
-	Corrects       *string      `json:"corrects" doc:"The number of the invoice that a credit note corrects; null otherwise."`
-	NetCents       int64        `json:"net_cents" minimum:"0"`
-	TaxCents       int64        `json:"tax_cents" minimum:"0"`
-	TotalCents     int64        `json:"total_cents" minimum:"0" doc:"What was paid, or given back: net and tax."`
-	TaxBasisPoints *int64       `json:"tax_basis_points" doc:"The rate of the tax, 1900 for 19 %; null without a tax, or where the payment provider calculated it."`
-	CreditCents    int64        `json:"credit_cents" minimum:"0" doc:"What the wallet got, or gave back."`
-	Currency       string       `json:"currency" const:"USD"`
-	Seller         Party        `json:"seller"`
-	Buyer          Party        `json:"buyer"`
-	Note           string       `json:"note" doc:"The seller's words."`
-	PDFURL         string       `json:"pdf_url" format:"uri" doc:"The PDF, for the same credentials."`
-	IssuedAt       time.Time    `json:"issued_at"`
+	Number         string          `json:"number"`
+	Kind           invoice.Kind    `json:"kind" enum:"receipt,invoice,credit_note" doc:"A receipt where the service's operator has named no tax id. A credit note is about a refund or a chargeback."`
+	TopUpID        string          `json:"top_up_id" pattern:"^TOP-[0-9a-f]{32}$"`
+	Corrects       *string         `json:"corrects" doc:"The number of the invoice that a credit note corrects; null otherwise."`
+	Reason         *invoice.Reason `json:"reason" enum:"refund,chargeback" nullable:"true" doc:"Why a credit note was written: the payment was refunded, or its bank took it back for good; null otherwise."`
+	NetCents       int64           `json:"net_cents" minimum:"0"`
+	TaxCents       int64           `json:"tax_cents" minimum:"0"`
+	TotalCents     int64           `json:"total_cents" minimum:"0" doc:"What was paid, or given back: net and tax."`
+	TaxBasisPoints *int64          `json:"tax_basis_points" doc:"The rate of the tax, 1900 for 19 %; null without a tax, or where the payment provider calculated it."`
+	CreditCents    int64           `json:"credit_cents" minimum:"0" doc:"What the wallet got, or gave back."`
+	Currency       string          `json:"currency" const:"USD"`
+	Seller         Party           `json:"seller"`
+	Buyer          Party           `json:"buyer"`
+	Note           string          `json:"note" doc:"The seller's words."`
+	PDFURL         string          `json:"pdf_url" format:"uri" doc:"The PDF, for the same credentials."`
+	IssuedAt       time.Time       `json:"issued_at"`
 }
 
 type invoiceOutput struct {
@@ -84,7 +85,7 @@ func shownInvoice(at links.Links, i invoice.Invoice) Invoice {
 		Currency: contract.Currency, Seller: Party(i.Seller), Buyer: Party(i.Buyer), Note: i.Note, PDFURL: at.To(invoicesPath + "/" + i.Number + "/pdf"), IssuedAt: i.IssuedAt,
 	}
 	if i.Corrects != "" {
-		b.Corrects = &i.Corrects
+		b.Corrects, b.Reason = &i.Corrects, &i.Reason
 	}
 	if i.TaxBasisPoints != 0 {
 		b.TaxBasisPoints = &i.TaxBasisPoints

@@ -27,15 +27,16 @@ DELETE FROM invoice_billing WHERE workspace_id = @workspace_id;
 
 -- name: InvoiceAdd :exec
 INSERT INTO invoice (serial, number, kind, workspace_id, top_up_id, reference, corrects, credit_cents, net_cents, tax_cents, total_cents, tax_basis_points,
-  seller_name, seller_address, seller_tax_id, buyer_name, buyer_address, buyer_tax_id, note, issued_at, row_sum)
+  seller_name, seller_address, seller_tax_id, buyer_name, buyer_address, buyer_tax_id, note, issued_at, row_sum, reason)
 VALUES (@serial, @number, @kind, @workspace_id, @top_up_id, @reference, @corrects, @credit_cents, @net_cents, @tax_cents, @total_cents, @tax_basis_points,
-  @seller_name, @seller_address, @seller_tax_id, @buyer_name, @buyer_address, @buyer_tax_id, @note, @issued_at, @row_sum);
+  @seller_name, @seller_address, @seller_tax_id, @buyer_name, @buyer_address, @buyer_tax_id, @note, @issued_at, @row_sum, @reason);
 
 -- name: InvoiceGet :one
 SELECT * FROM invoice WHERE number = @number;
 
--- name: InvoiceOfPayment :one
-SELECT * FROM invoice WHERE reference = @top_up_id;
+-- name: InvoiceOfEntry :one
+-- The invoice of an entry of the ledger: that of a payment has the id of its top-up.
+SELECT * FROM invoice WHERE reference = @reference;
 
 -- name: InvoiceNumbers :many
 -- The invoices of a workspace's payments, from a top-up on.
@@ -43,7 +44,8 @@ SELECT top_up_id, number FROM invoice WHERE workspace_id = @workspace_id AND top
 
 -- name: InvoiceCorrected :one
 -- What credit notes have taken off an invoice.
-SELECT CAST(coalesce(sum(total_cents), 0) AS bigint) AS total_cents, CAST(coalesce(sum(tax_cents), 0) AS bigint) AS tax_cents
+SELECT CAST(coalesce(sum(total_cents), 0) AS bigint) AS total_cents, CAST(coalesce(sum(tax_cents), 0) AS bigint) AS tax_cents,
+  CAST(coalesce(sum(CASE WHEN reason = 'chargeback' THEN total_cents ELSE 0 END), 0) AS bigint) AS charged_back_cents
 FROM invoice WHERE top_up_id = @top_up_id AND corrects <> '';
 
 -- name: InvoicesOfWorkspace :many
@@ -66,11 +68,13 @@ SELECT number FROM invoice WHERE serial >= @before ORDER BY serial LIMIT 1 OFFSE
 SELECT * FROM invoice WHERE serial < @before ORDER BY serial DESC LIMIT CAST(@max AS bigint);
 
 -- name: AuditInvoiceEntries :many
--- Invoices that say something else than the entry of the ledger that they are about.
+-- Invoices that say something else than the entry of the ledger that they are about. The credit
+-- note of a chargeback is written once the bank has decided, which is later.
 SELECT i.number, i.credit_cents, CAST(coalesce(l.amount_cents, 0) AS bigint) AS booked_cents FROM invoice i
 LEFT JOIN ledger_transaction l ON l.reference = i.reference AND l.workspace_id = i.workspace_id
-  AND l.kind = CASE WHEN i.corrects <> '' THEN 'top_up_refund' ELSE 'top_up' END
-WHERE l.transaction_id IS NULL OR l.amount_cents <> i.credit_cents OR l.created_at <> i.issued_at;
+  AND l.kind = CASE WHEN i.reason = 'chargeback' THEN 'chargeback' WHEN i.corrects <> '' THEN 'top_up_refund' ELSE 'top_up' END
+WHERE l.transaction_id IS NULL OR l.amount_cents <> i.credit_cents OR l.created_at > i.issued_at
+  OR (l.created_at < i.issued_at AND i.reason <> 'chargeback');
 
 -- name: AuditInvoiceless :many
 -- Payments without an invoice, and refunds of payments with one that have no credit note.

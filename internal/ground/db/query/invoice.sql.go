@@ -12,8 +12,9 @@ import (
 const auditInvoiceEntries = `-- name: AuditInvoiceEntries :many
 SELECT i.number, i.credit_cents, CAST(coalesce(l.amount_cents, 0) AS bigint) AS booked_cents FROM invoice i
 LEFT JOIN ledger_transaction l ON l.reference = i.reference AND l.workspace_id = i.workspace_id
-  AND l.kind = CASE WHEN i.corrects <> '' THEN 'top_up_refund' ELSE 'top_up' END
-WHERE l.transaction_id IS NULL OR l.amount_cents <> i.credit_cents OR l.created_at <> i.issued_at
+  AND l.kind = CASE WHEN i.reason = 'chargeback' THEN 'chargeback' WHEN i.corrects <> '' THEN 'top_up_refund' ELSE 'top_up' END
+WHERE l.transaction_id IS NULL OR l.amount_cents <> i.credit_cents OR l.created_at > i.issued_at
+  OR (l.created_at < i.issued_at AND i.reason <> 'chargeback')
 `
 
 type AuditInvoiceEntriesRow struct {
@@ -22,7 +23,8 @@ type AuditInvoiceEntriesRow struct {
 	BookedCents int64
 }
 
-// Invoices that say something else than the entry of the ledger that they are about.
+// Invoices that say something else than the entry of the ledger that they are about. The credit
+// note of a chargeback is written once the bank has decided, which is later.
 func (q *Queries) AuditInvoiceEntries(ctx context.Context) ([]AuditInvoiceEntriesRow, error) {
 	rows, err := q.db.QueryContext(ctx, auditInvoiceEntries)
 	if err != nil {
@@ -131,9 +133,9 @@ func (q *Queries) AuditOvercorrected(ctx context.Context) ([]AuditOvercorrectedR
 
 const invoiceAdd = `-- name: InvoiceAdd :exec
 INSERT INTO invoice (serial, number, kind, workspace_id, top_up_id, reference, corrects, credit_cents, net_cents, tax_cents, total_cents, tax_basis_points,
-  seller_name, seller_address, seller_tax_id, buyer_name, buyer_address, buyer_tax_id, note, issued_at, row_sum)
+  seller_name, seller_address, seller_tax_id, buyer_name, buyer_address, buyer_tax_id, note, issued_at, row_sum, reason)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
-  $13, $14, $15, $16, $17, $18, $19, $20, $21)
+  $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
 `
 
 type InvoiceAddParams struct {
@@ -158,6 +160,7 @@ type InvoiceAddParams struct {
 	Note           string
 	IssuedAt       int64
 	RowSum         string
+	Reason         string
 }
 
 func (q *Queries) InvoiceAdd(ctx context.Context, arg InvoiceAddParams) error {
@@ -183,6 +186,7 @@ func (q *Queries) InvoiceAdd(ctx context.Context, arg InvoiceAddParams) error {
 		arg.Note,
 		arg.IssuedAt,
 		arg.RowSum,
+		arg.Reason,
 	)
 	return err
 }
@@ -238,25 +242,27 @@ func (q *Queries) InvoiceBillingSet(ctx context.Context, arg InvoiceBillingSetPa
 }
 
 const invoiceCorrected = `-- name: InvoiceCorrected :one
-SELECT CAST(coalesce(sum(total_cents), 0) AS bigint) AS total_cents, CAST(coalesce(sum(tax_cents), 0) AS bigint) AS tax_cents
+SELECT CAST(coalesce(sum(total_cents), 0) AS bigint) AS total_cents, CAST(coalesce(sum(tax_cents), 0) AS bigint) AS tax_cents,
+  CAST(coalesce(sum(CASE WHEN reason = 'chargeback' THEN total_cents ELSE 0 END), 0) AS bigint) AS charged_back_cents
 FROM invoice WHERE top_up_id = $1 AND corrects <> ''
 `
 
 type InvoiceCorrectedRow struct {
-	TotalCents int64
-	TaxCents   int64
+	TotalCents       int64
+	TaxCents         int64
+	ChargedBackCents int64
 }
 
 // What credit notes have taken off an invoice.
 func (q *Queries) InvoiceCorrected(ctx context.Context, topUpID string) (InvoiceCorrectedRow, error) {
 	row := q.db.QueryRowContext(ctx, invoiceCorrected, topUpID)
 	var i InvoiceCorrectedRow
-	err := row.Scan(&i.TotalCents, &i.TaxCents)
+	err := row.Scan(&i.TotalCents, &i.TaxCents, &i.ChargedBackCents)
 	return i, err
 }
 
 const invoiceGet = `-- name: InvoiceGet :one
-SELECT serial, number, kind, workspace_id, top_up_id, reference, corrects, credit_cents, net_cents, tax_cents, total_cents, tax_basis_points, seller_name, seller_address, seller_tax_id, buyer_name, buyer_address, buyer_tax_id, note, issued_at, row_sum FROM invoice WHERE number = $1
+SELECT serial, number, kind, workspace_id, top_up_id, reference, corrects, credit_cents, net_cents, tax_cents, total_cents, tax_basis_points, seller_name, seller_address, seller_tax_id, buyer_name, buyer_address, buyer_tax_id, note, issued_at, row_sum, reason FROM invoice WHERE number = $1
 `
 
 func (q *Queries) InvoiceGet(ctx context.Context, number string) (Invoice, error) {
@@ -284,6 +290,7 @@ func (q *Queries) InvoiceGet(ctx context.Context, number string) (Invoice, error
 		&i.Note,
 		&i.IssuedAt,
 		&i.RowSum,
+		&i.Reason,
 	)
 	return i, err
 }
@@ -379,12 +386,13 @@ func (q *Queries) InvoiceNumbers(ctx context.Context, arg InvoiceNumbersParams) 
 	return items, nil
 }
 
-const invoiceOfPayment = `-- name: InvoiceOfPayment :one
-SELECT serial, number, kind, workspace_id, top_up_id, reference, corrects, credit_cents, net_cents, tax_cents, total_cents, tax_basis_points, seller_name, seller_address, seller_tax_id, buyer_name, buyer_address, buyer_tax_id, note, issued_at, row_sum FROM invoice WHERE reference = $1
+const invoiceOfEntry = `-- name: InvoiceOfEntry :one
+SELECT serial, number, kind, workspace_id, top_up_id, reference, corrects, credit_cents, net_cents, tax_cents, total_cents, tax_basis_points, seller_name, seller_address, seller_tax_id, buyer_name, buyer_address, buyer_tax_id, note, issued_at, row_sum, reason FROM invoice WHERE reference = $1
 `
 
-func (q *Queries) InvoiceOfPayment(ctx context.Context, topUpID string) (Invoice, error) {
-	row := q.db.QueryRowContext(ctx, invoiceOfPayment, topUpID)
+// The invoice of an entry of the ledger: that of a payment has the id of its top-up.
+func (q *Queries) InvoiceOfEntry(ctx context.Context, reference string) (Invoice, error) {
+	row := q.db.QueryRowContext(ctx, invoiceOfEntry, reference)
 	var i Invoice
 	err := row.Scan(
 		&i.Serial,
@@ -408,6 +416,7 @@ func (q *Queries) InvoiceOfPayment(ctx context.Context, topUpID string) (Invoice
 		&i.Note,
 		&i.IssuedAt,
 		&i.RowSum,
+		&i.Reason,
 	)
 	return i, err
 }
@@ -479,7 +488,7 @@ func (q *Queries) InvoicesNewer(ctx context.Context, arg InvoicesNewerParams) (s
 }
 
 const invoicesOfAll = `-- name: InvoicesOfAll :many
-SELECT serial, number, kind, workspace_id, top_up_id, reference, corrects, credit_cents, net_cents, tax_cents, total_cents, tax_basis_points, seller_name, seller_address, seller_tax_id, buyer_name, buyer_address, buyer_tax_id, note, issued_at, row_sum FROM invoice WHERE serial < $1 ORDER BY serial DESC LIMIT CAST($2 AS bigint)
+SELECT serial, number, kind, workspace_id, top_up_id, reference, corrects, credit_cents, net_cents, tax_cents, total_cents, tax_basis_points, seller_name, seller_address, seller_tax_id, buyer_name, buyer_address, buyer_tax_id, note, issued_at, row_sum, reason FROM invoice WHERE serial < $1 ORDER BY serial DESC LIMIT CAST($2 AS bigint)
 `
 
 type InvoicesOfAllParams struct {
@@ -518,6 +527,7 @@ func (q *Queries) InvoicesOfAll(ctx context.Context, arg InvoicesOfAllParams) ([
 			&i.Note,
 			&i.IssuedAt,
 			&i.RowSum,
+			&i.Reason,
 		); err != nil {
 			return nil, err
 		}
@@ -550,7 +560,7 @@ func (q *Queries) InvoicesOfAllNewer(ctx context.Context, arg InvoicesOfAllNewer
 }
 
 const invoicesOfPayment = `-- name: InvoicesOfPayment :many
-SELECT serial, number, kind, workspace_id, top_up_id, reference, corrects, credit_cents, net_cents, tax_cents, total_cents, tax_basis_points, seller_name, seller_address, seller_tax_id, buyer_name, buyer_address, buyer_tax_id, note, issued_at, row_sum FROM invoice WHERE top_up_id = $1 ORDER BY serial DESC
+SELECT serial, number, kind, workspace_id, top_up_id, reference, corrects, credit_cents, net_cents, tax_cents, total_cents, tax_basis_points, seller_name, seller_address, seller_tax_id, buyer_name, buyer_address, buyer_tax_id, note, issued_at, row_sum, reason FROM invoice WHERE top_up_id = $1 ORDER BY serial DESC
 `
 
 func (q *Queries) InvoicesOfPayment(ctx context.Context, topUpID string) ([]Invoice, error) {
@@ -584,6 +594,7 @@ func (q *Queries) InvoicesOfPayment(ctx context.Context, topUpID string) ([]Invo
 			&i.Note,
 			&i.IssuedAt,
 			&i.RowSum,
+			&i.Reason,
 		); err != nil {
 			return nil, err
 		}
@@ -599,7 +610,7 @@ func (q *Queries) InvoicesOfPayment(ctx context.Context, topUpID string) ([]Invo
 }
 
 const invoicesOfWorkspace = `-- name: InvoicesOfWorkspace :many
-SELECT serial, number, kind, workspace_id, top_up_id, reference, corrects, credit_cents, net_cents, tax_cents, total_cents, tax_basis_points, seller_name, seller_address, seller_tax_id, buyer_name, buyer_address, buyer_tax_id, note, issued_at, row_sum FROM invoice WHERE workspace_id = $1 AND serial < $2 ORDER BY serial DESC LIMIT CAST($3 AS bigint)
+SELECT serial, number, kind, workspace_id, top_up_id, reference, corrects, credit_cents, net_cents, tax_cents, total_cents, tax_basis_points, seller_name, seller_address, seller_tax_id, buyer_name, buyer_address, buyer_tax_id, note, issued_at, row_sum, reason FROM invoice WHERE workspace_id = $1 AND serial < $2 ORDER BY serial DESC LIMIT CAST($3 AS bigint)
 `
 
 type InvoicesOfWorkspaceParams struct {
@@ -639,6 +650,7 @@ func (q *Queries) InvoicesOfWorkspace(ctx context.Context, arg InvoicesOfWorkspa
 			&i.Note,
 			&i.IssuedAt,
 			&i.RowSum,
+			&i.Reason,
 		); err != nil {
 			return nil, err
 		}

@@ -339,6 +339,7 @@ type Invoice struct {
 	Note           string
 	IssuedAt       int64
 	RowSum         string
+	Reason         string
 }
 
 type InvoiceBilling struct {

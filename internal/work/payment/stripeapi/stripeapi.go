@@ -164,7 +164,7 @@ func (s *Stripe) disputes(ctx context.Context, out *payment.State) error {
 		}
 		won := d.Status == stripe.DisputeStatusWon
 		taken := d.Status == stripe.DisputeStatusNeedsResponse || d.Status == stripe.DisputeStatusUnderReview || d.Status == stripe.DisputeStatusLost
-		out.Disputes = append(out.Disputes, payment.Dispute{ID: d.ID, Cents: d.Amount, Taken: taken, Won: won})
+		out.Disputes = append(out.Disputes, payment.Dispute{ID: d.ID, Cents: d.Amount, Taken: taken, Won: won, Lost: d.Status == stripe.DisputeStatusLost})
 	}
 	return nil
 }
