@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"path"
 	"strings"
 
 	"svc.example/internal/render/blendfile"
+	"svc.example/internal/render/cutoff"
 )
 
 // Unreadable is a file of the tree that Blender cannot read as what it is wanted for.
@@ -24,15 +24,15 @@ const (
 	maxHeads     = 2000 // files that are opened
 	smallFile    = 1024 // a Git LFS pointer is smaller
 	headsOfASet  = 8    // of the larger files of a set: what spoils one mostly spoils all
-	smallestPNG  = 57   // signature, header, one chunk of pixels, end
+	maxEnds      = 500  // files whose end is looked at too, which takes another request of a store
 	targaHeader  = 18
 	isobmffBrand = 8 // where a file of the MP4 family names its kind
 )
 
-// readHeads looks at the first bytes of the files that the picture needs, and of sounds, and
-// notes those that cannot be read.
+// readHeads looks at the first bytes of the files that the picture needs, and of sounds, and at
+// the last bytes of some, and notes those that cannot be read.
 func (s *search) readHeads(files []File) {
-	left, known := maxHeads, map[string]string{}
+	left, ends, known := maxHeads, maxEnds, map[string]string{}
 	for i := range files {
 		f := &files[i]
 		if !f.There() || f.Kind == KindLibrary || f.Reach != ReachNeeded && f.Kind != KindSound {
@@ -53,7 +53,7 @@ func (s *search) readHeads(files []File) {
 			why, seen := known[key]
 			if !seen {
 				left--
-				why = s.unreadable(f.Kind, n)
+				why = s.unreadable(f.Kind, n, &ends)
 				known[key] = why
 			}
 			if why != "" {
@@ -65,8 +65,8 @@ func (s *search) readHeads(files []File) {
 }
 
 // unreadable says why a file cannot be read; "" where it may be. A file that cannot be opened
-// is the concern of those that send it.
-func (s *search) unreadable(kind Kind, n Name) string {
+// is the concern of those that send it. ends is of how many files the end may still be looked at.
+func (s *search) unreadable(kind Kind, n Name, ends *int) string {
 	if n.Bytes == 0 {
 		return whyUnreadable(kind, n, nil)
 	}
@@ -80,7 +80,14 @@ func (s *search) unreadable(kind Kind, n Name) string {
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return ""
 	}
-	return whyUnreadable(kind, n, head[:read])
+	if why := whyUnreadable(kind, n, head[:read]); why != "" || *ends <= 0 || kind == KindSimulation {
+		return why
+	}
+	*ends--
+	if in, ok := f.(io.ReaderAt); ok && cutoff.Is(n.Bytes, in) {
+		return "is cut off: its end is missing"
+	}
+	return ""
 }
 
 // whyUnreadable judges a file by its first bytes. It says nothing when it is unsure: a
@@ -131,7 +138,7 @@ func (s *search) spoilt(library *blend) string {
 		return ""
 	case library.inside == nil:
 		if n, ok := s.tree.file(library.path); ok {
-			return cmp.Or(s.unreadable(KindLibrary, n), "is not a .blend file")
+			return cmp.Or(s.unreadable(KindLibrary, n, new(int)), "is not a .blend file")
 		}
 	}
 	return "is not a .blend file"
@@ -182,8 +189,6 @@ func noPicture(n Name, head []byte) string {
 		named = named || e == ext
 	}
 	switch {
-	case beginsWith(head, pictureMagics()[:1]) && n.Bytes < smallestPNG:
-		return fmt.Sprintf("is cut off: it has %d bytes", n.Bytes)
 	case !named, beginsWith(head, pictureMagics()), perhapsTarga(head):
 		return ""
 	case len(head) > isobmffBrand && string(head[4:isobmffBrand]) == "ftyp":

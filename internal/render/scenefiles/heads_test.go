@@ -1,6 +1,7 @@
 package scenefiles
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -33,7 +34,6 @@ func TestAFileIsJudgedByItsFirstBytesAndAPlausibleOneIsNeverNamed(t *testing.T) 
 		{KindVolume, "a.vdb", "", "is empty"},
 		{KindSound, "a.ogg", "", "is empty"},
 		{KindSimulation, "a.bphys", "", ""},
-		{KindImage, "a.png", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "is cut off: it has 16 bytes"},
 		{KindImage, "a.jpg", "\x00\x00\x00\x18ftypheic\x00\x00\x00\x00", "is a HEIC, AVIF or film file, which Blender does not read as a picture"},
 		{KindTiles, "a.JPG", "%PDF-1.7", "does not begin as any picture that Blender reads"},
 		{KindImage, "a.exr", "random bytes", "does not begin as any picture that Blender reads"},
@@ -53,6 +53,29 @@ func TestAFileIsJudgedByItsFirstBytesAndAPlausibleOneIsNeverNamed(t *testing.T) 
 	} {
 		if got := whyUnreadable(c.kind, Name{c.name, int64(len(c.content))}, []byte(c.content)); got != c.why {
 			t.Errorf("%s %s %.20q: %q, want %q", c.kind, c.name, c.content, got, c.why)
+		}
+	}
+}
+
+// TestAFileThatEndsTooEarlyIsNamed: those of the first 500 files.
+func TestAFileThatEndsTooEarlyIsNamed(t *testing.T) {
+	t.Parallel()
+	cut := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + strings.Repeat("x", 2000)
+	whole := "\x89PNG\r\n\x1a\n\x00\x00\x00\x00IEND\xaeB`\x82"
+	s := searchOf()
+	var files []File
+	for i := range maxEnds + 1 {
+		name := fmt.Sprintf("%d.png", i)
+		s.tree.files.(fstest.MapFS)[name] = &fstest.MapFile{Data: []byte(cut)}
+		files = append(files, File{Kind: KindImage, Status: StatusFound, Reach: ReachNeeded, Names: []Name{{name, int64(len(cut))}}})
+	}
+	s.tree.files.(fstest.MapFS)["0.png"].Data = []byte(whole)
+	files[0].Names[0].Bytes = int64(len(whole))
+	s.readHeads(files)
+	for i, f := range files {
+		want := i > 0 && i < maxEnds
+		if got := len(f.Unreadable) == 1 && f.Unreadable[0].Why == "is cut off: its end is missing"; got != want {
+			t.Fatalf("file %d: %v, want that it is named: %v", i, f.Unreadable, want)
 		}
 	}
 }

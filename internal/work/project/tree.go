@@ -14,7 +14,7 @@ import (
 )
 
 // Tree is the files of a manifest as a file system: that of package fs, read only. It holds
-// no links. Its files read their parts from the blob store, forward only.
+// no links. Its files read their parts from the blob store: forward, or with ReadAt.
 type Tree struct {
 	ctx     context.Context
 	blobs   blob.Store
@@ -118,6 +118,36 @@ func (f *file) Read(p []byte) (n int, err error) {
 		}
 	}
 	return 0, nil
+}
+
+// ReadAt implements io.ReaderAt. How large a part is shows once it is open, and callers want the
+// last bytes, so it opens the parts from the last one.
+func (f *file) ReadAt(p []byte, off int64) (n int, err error) {
+	end := f.of.SizeBytes // of the part
+	if off < 0 || off >= end {
+		return 0, io.EOF
+	}
+	if rest := end - off; int64(len(p)) > rest {
+		p, err = p[:rest], io.EOF
+	}
+	for i := len(f.of.Parts) - 1; i >= 0 && end > off; i-- {
+		part, openErr := f.tree.blobs.Open(f.tree.ctx, f.tree.keys[f.of.Parts[i]])
+		if openErr != nil {
+			return 0, openErr
+		}
+		start := end - part.Size()
+		if from, to := max(off, start), min(off+int64(len(p)), end); from < to {
+			_, readErr := part.ReadAt(p[from-off:to-off], from-start)
+			if readErr != nil && !errors.Is(readErr, io.EOF) {
+				return 0, errors.Join(readErr, part.Close())
+			}
+		}
+		if closeErr := part.Close(); closeErr != nil {
+			return 0, closeErr
+		}
+		end = start
+	}
+	return len(p), err
 }
 
 // Close closes the part that is open.

@@ -1,0 +1,138 @@
+package cutoff_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/image/font/gofont/goregular"
+
+	"svc.example/internal/render/cutoff"
+)
+
+func isCut(content []byte) bool {
+	return cutoff.Is(int64(len(content)), bytes.NewReader(content))
+}
+
+// TestAPictureOfBlenderIsCutOffOnceItsEndIsMissing: with each format of which Blender 3.4.1 and
+// 4.3.2 show a half picture in magenta, or in part, and whose end can be told.
+func TestAPictureOfBlenderIsCutOffOnceItsEndIsMissing(t *testing.T) {
+	t.Parallel()
+	told := []string{"bmp", "cineon", "dpx", "jpeg", "jpeg2000", "open", "png", "tiff", "webp"}
+	paths, err := filepath.Glob("../pixels/testdata/blender/*_*.*")
+	if err != nil || len(paths) < 60 {
+		t.Fatalf("%d pictures, %v", len(paths), err)
+	}
+	for _, path := range paths {
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Base(path)
+		format, _, _ := strings.Cut(name, "_")
+		if isCut(whole) {
+			t.Errorf("%s is whole", name)
+		}
+		for _, more := range []int{40, 100_000} {
+			if (format != "jpeg" && format != "jpeg2000" || more == 40) && isCut(append(slices.Clone(whole), bytes.Repeat([]byte{'?'}, more)...)) {
+				t.Errorf("%s is whole, and has %d bytes behind it", name, more)
+			}
+		}
+		for _, size := range []int{len(whole) / 2, len(whole) * 9 / 10, len(whole) - 3} {
+			want, got := slices.Contains(told, format), isCut(whole[:size])
+			if film := format == "dpx" || format == "cineon"; film && size > len(whole)*7/10 {
+				continue // its last bytes may mean nothing
+			}
+			if got != want {
+				t.Errorf("%d of %d bytes of %s: cut off is %v, want %v", size, len(whole), name, got, want)
+			}
+		}
+	}
+}
+
+// TestACutJPEGIsToldFromOneWithMoreBehindIt: telephones write a film behind the picture.
+func TestACutJPEGIsToldFromOneWithMoreBehindIt(t *testing.T) {
+	t.Parallel()
+	header, entropy := "\xff\xd8\xff\xe0\x00\x10JFIF", bytes.Repeat([]byte("pixels\xff\x00and\xff\xd3"), 20_000)
+	picture := append([]byte(header), entropy...)
+	film := bytes.Repeat([]byte("film\xff\x42"), 20_000)
+	for _, c := range []struct {
+		name    string
+		content []byte
+		want    bool
+	}{
+		{"whole", append(slices.Clone(picture), 0xff, 0xd9), false},
+		{"cut", picture, true},
+		{"cut in a mark", append(slices.Clone(picture), 0xff), true},
+		{"with a film", append(append(slices.Clone(picture), 0xff, 0xd9), film...), false},
+	} {
+		if got := isCut(c.content); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestFontsAndCachesEndWhereTheirTablesSay(t *testing.T) {
+	t.Parallel()
+	ogawa := func(closed byte, root uint64) []byte {
+		return append(binary.LittleEndian.AppendUint64([]byte{'O', 'g', 'a', 'w', 'a', closed, 0, 1}, root), "samples"...)
+	}
+	usd := binary.LittleEndian.AppendUint64([]byte("PXR-USDC\x00\x08\x00\x00\x00\x00\x00\x00"), 24)
+	for _, c := range []struct {
+		name    string
+		content []byte
+		want    bool
+	}{
+		{"a font", goregular.TTF, false},
+		{"half a font", goregular.TTF[:len(goregular.TTF)/2], true},
+		{"a font's first bytes", goregular.TTF[:60], true},
+		{"a cache", ogawa(0xff, 16), false},
+		{"a cache that was not closed", ogawa(0, 16), true},
+		{"half a cache", ogawa(0xff, 9000), true},
+		{"a stage", append(slices.Clone(usd), "contents"...), false},
+		{"half a stage", usd, true},
+		{"a sound", []byte("RIFF\x05\x00\x00\x00WAVE!"), false},
+		{"half a sound", []byte("RIFF\x06\x00\x00\x00WAVE!"), true},
+		{"a sound written as a stream", []byte("RIFF\xff\xff\xff\xffWAVE!"), false},
+		{"a text", []byte("BM is how it begins, which says nothing of it. It is much too long for the header of a picture."), false},
+		{"nothing", nil, false},
+	} {
+		if got := isCut(c.content); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// counted counts the bytes that are read.
+type counted struct {
+	*bytes.Reader
+	read int
+}
+
+func (c *counted) ReadAt(p []byte, off int64) (int, error) {
+	c.read += len(p)
+	return c.Reader.ReadAt(p, off)
+}
+
+// FuzzAHostileFileIsReadWithinBounds: whatever a file says of itself, little of it is read.
+func FuzzAHostileFileIsReadWithinBounds(f *testing.F) {
+	for _, path := range []string{"png_bw_8.png", "open_exr_rgb_16_piz.exr", "tiff_bw_8_lzw.tif", "bmp_bw.bmp", "dpx_rgb_8.dpx", "cineon_rgb.cin", "jpeg2000_bw_8_jp2.jp2"} {
+		content, err := os.ReadFile("../pixels/testdata/blender/" + path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(content)
+	}
+	f.Add(goregular.TTF)
+	f.Fuzz(func(t *testing.T, content []byte) {
+		in := &counted{Reader: bytes.NewReader(content)}
+		cutoff.Is(int64(len(content)), in)
+		if in.read > 2<<20 {
+			t.Errorf("%d bytes are read of %d", in.read, len(content))
+		}
+	})
+}
