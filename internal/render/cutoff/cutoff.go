@@ -84,7 +84,7 @@ func (f file) read(from, n int64) []byte {
 	return p
 }
 
-// at is a byte of the head; 0 behind its end, as for the numbers below.
+// at is a byte of the head; 0 after its end, as for the numbers below.
 func (f file) at(i int) byte {
 	if i < len(f.head) {
 		return f.head[i]

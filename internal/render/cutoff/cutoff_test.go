@@ -39,7 +39,7 @@ func TestAPictureOfBlenderIsCutOffOnceItsEndIsMissing(t *testing.T) {
 		}
 		for _, more := range []int{40, 100_000} {
 			if (format != "jpeg" && format != "jpeg2000" || more == 40) && isCut(append(slices.Clone(whole), bytes.Repeat([]byte{'?'}, more)...)) {
-				t.Errorf("%s is whole, and has %d bytes behind it", name, more)
+				t.Errorf("%s is whole, and %d bytes follow it", name, more)
 			}
 		}
 		for _, size := range []int{len(whole) / 2, len(whole) * 9 / 10, len(whole) - 3} {
@@ -54,7 +54,7 @@ func TestAPictureOfBlenderIsCutOffOnceItsEndIsMissing(t *testing.T) {
 	}
 }
 
-// TestACutJPEGIsToldFromOneWithMoreBehindIt: telephones write a film behind the picture.
+// TestACutJPEGIsToldFromOneThatMoreFollows: telephones write a film after the picture.
 func TestACutJPEGIsToldFromOneWithMoreBehindIt(t *testing.T) {
 	t.Parallel()
 	header, entropy := "\xff\xd8\xff\xe0\x00\x10JFIF", bytes.Repeat([]byte("pixels\xff\x00and\xff\xd3"), 20_000)
