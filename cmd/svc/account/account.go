@@ -24,11 +24,16 @@ import (
 // at once. stop, deferred, gives the command's failure after a Ctrl-C the exit code of an
 // interrupt.
 func untilSignal(failure *error) (ctx context.Context, stop func()) {
+	return untilSignalSaying(failure, "interrupted")
+}
+
+// untilSignalSaying is untilSignal with a failure that says how to continue.
+func untilSignalSaying(failure *error, said string) (ctx context.Context, stop func()) {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, cancel)
 	return ctx, func() {
 		if *failure != nil && ctx.Err() != nil {
-			*failure = terminal.Exit(terminal.ExitInterrupted, errors.New("interrupted"))
+			*failure = terminal.Exit(terminal.ExitInterrupted, errors.New(said))
 		}
 		cancel()
 	}

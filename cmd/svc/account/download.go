@@ -56,7 +56,7 @@ func (c *Download) Run(app *kong.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	ctx, stop := untilSignal(&err)
+	ctx, stop := untilSignalSaying(&err, "stopped; the frames stay at the service. Run the same command again to continue the download")
 	defer stop()
 	job, err := api.Job(ctx, c.ID)
 	if err != nil {

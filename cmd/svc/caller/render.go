@@ -66,7 +66,10 @@ func (c *Render) Run(app *kong.Context) error {
 			return err
 		}
 	}
-	if (c.Scene == "") == (c.Job == "") {
+	if c.Scene != "" && c.Job != "" {
+		return terminal.WrongUsage(errors.New("give either a scene to render or a --job to follow, not both"))
+	}
+	if c.Scene == "" && c.Job == "" {
 		return terminal.WrongUsage(errors.New("give a scene to render, a bundle with --openjd, or a --job to follow"))
 	}
 	if c.Job != "" && (c.Frames != "" || c.Again || c.DryRun || c.Reuse || c.Tag != nil || c.MaxPrice != nil || c.FileFlags != FileFlags{} || c.SettingFlags != SettingFlags{}) {
@@ -119,17 +122,17 @@ func explain(ctx context.Context, server string, result *Result, err error) erro
 	return terminal.Exit(terminal.ExitInterrupted, interrupted(server, result))
 }
 
-// interrupted is the error after Ctrl-C: what is lost, which is nothing, and how to
-// continue. The key is not in the command that it prints, because terminals keep history.
+// interrupted is the error after Ctrl-C: what happens to the job, and how to continue or
+// cancel. The key is not in the commands that it prints, because terminals keep history.
 func interrupted(server string, r *Result) error {
 	if r.JobID == "" {
 		return errors.New("stopped before the job was started: nothing was spent. Run the same command again to start over")
 	}
-	text := "stopped; the service continues to render and nothing is lost. To follow and download it, run the same command again, or from any folder:"
-	if !r.OK {
-		text += fmt.Sprintf("\n  svc render --job %s --server %s --out %s", r.JobID, server, quoted(r.Folder))
+	again := fmt.Sprintf("run the same command again, or from any folder:\n  svc render --job %s --server %s --out %s", r.JobID, server, quoted(r.Folder))
+	if r.rendered {
+		return errors.New("stopped; the job is rendered, and its frames stay at the service. To finish the download, " + again)
 	}
-	return errors.New(text)
+	return fmt.Errorf("stopped; the service continues to render, and nothing is lost. To follow and download the job, %s\nTo cancel it, which works until a worker has taken a frame:\n  svc cancel %s --server %s", again, r.JobID, server)
 }
 
 // report prints the outcome for people or for programs. With --json the object is

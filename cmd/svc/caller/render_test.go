@@ -193,7 +193,7 @@ func (d *fakeService) options(t *testing.T) (Options, *bytes.Buffer) {
 	var seen bytes.Buffer
 	return Options{Client: api, Server: d.URL, File: file, Folder: filepath.Join(folder, "out"),
 		Accept:  func(context.Context, Offer) error { return nil },
-		Display: terminal.NewDisplay(&seen, time.Now)}, &seen
+		Display: terminal.NewDisplay(&seen, time.Now), Human: &seen}, &seen
 }
 
 func TestRenderLeavesProvenFramesBehind(t *testing.T) {

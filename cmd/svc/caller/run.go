@@ -82,6 +82,8 @@ type Result struct {
 	// receipt.
 	Findings framecheck.Findings `json:"findings"`
 	Error    *failure.Failure    `json:"error"`
+
+	rendered bool // the job is complete at the service, whether or not it is fetched
 }
 
 // Run takes a file all the way: price, start, wait, fetch, verify, unpack. It unpacks
@@ -139,6 +141,7 @@ func (r *run) complete(ctx context.Context, j *jobFile, result *Result) error {
 	if err != nil {
 		return err
 	}
+	result.rendered = true
 	if err := result.fetch(ctx, r.Options, job, j); err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ type syncedFrame struct {
 	Type  string `json:"type"` // "frame"
 	Frame int    `json:"frame"`
 	Path  string `json:"path"`
-	// Outputs are the paths of what File Output nodes wrote for it.
+	// Outputs are the paths of its other files, such as those of File Output nodes.
 	Outputs []string `json:"outputs,omitempty"`
 }
 
@@ -52,7 +52,7 @@ type syncedJob struct {
 	Status string   `json:"status"`
 	Folder string   `json:"folder"`
 	Frames []string `json:"frames"` // paths
-	// Outputs are the paths of what File Output nodes wrote.
+	// Outputs are the paths of all other files.
 	Outputs []string `json:"outputs,omitempty"`
 }
 
@@ -89,7 +89,7 @@ func (c *Sync) Run(app *kong.Context) (err error) {
 	shown.end()
 	switch {
 	case ctx.Err() != nil:
-		return terminal.Exit(terminal.ExitInterrupted, fmt.Errorf("stopped; the service continues to render. Run the same command again to continue"))
+		return terminal.Exit(terminal.ExitInterrupted, errors.New("stopped; the service continues to render. Run the same command again to continue"))
 	case failed != nil:
 		return failed
 	case err != nil:
@@ -98,6 +98,9 @@ func (c *Sync) Run(app *kong.Context) (err error) {
 		return &jobError{job}
 	}
 	if err := c.prove(ctx, api, job.JobID); err != nil {
+		if ctx.Err() != nil {
+			return terminal.Exit(terminal.ExitInterrupted, errors.New("stopped; the frames are here, but not verified yet. Run the same command again to verify them"))
+		}
 		return proof.WithExitCode(err)
 	}
 	end := syncedJob{"job", true, job.JobID, job.Status, c.Folder, frames, outputs}
