@@ -85,28 +85,54 @@ class SVCRENDER_OT_price(Button):
     bl_description = "Upload a copy of the scene and get its price. This costs nothing, and the open file stays as it is"
 
     def act(self, context):
-        if session().doing:
-            return self.refuse("Please wait, or stop what is running")
-        if context.scene.render.engine != "CYCLES":
-            return self.refuse("The scene's render engine is not Cycles")
-        painted = [image.name for image in bpy.data.images if image.is_dirty and image.source in ("FILE", "GENERATED")
-                   and image.type == "IMAGE" and image.users]
-        if painted:
-            return self.refuse("Save or pack your painted images first: %s" % ", ".join(painted[:5]))
-        mine = preferences.get(context)
-        try:
-            frames, ocio = mine.frames(context.scene), mine.configuration()
-        except RuntimeError as error:
-            return self.refuse(str(error))
-        path, changed = bpy.data.filepath, bpy.data.is_dirty
-        copy = Copy(path)
-        try:
-            openscene.save_copy(copy, mine.pack)
-        except RuntimeError as error:
-            copy.remove()
-            return self.refuse("The copy could not be saved: %s" % error)
-        session().changed_until = time.monotonic() + 2.0 if changed else 0.0
-        session().price(copy, bpy.app.binary_path, openscene.scene_name(path), frames, choices.settings(context.scene), ocio)
+        return ask_price(self, context)
+
+
+class SVCRENDER_OT_from_menu(Button):
+    bl_idname = "svcrender.from_menu"
+    bl_label = "Render on the Service"
+    bl_description = "Upload a copy of the scene and show its price in the render properties. This costs nothing"
+
+    def act(self, context):
+        show_panel(context)
+        if not session().account.server():
+            return self.refuse("Sign in first: Render Properties > Render service")
+        return ask_price(self, context)
+
+
+def show_panel(context):
+    """Has an open properties editor show the panel; where there is none, the person opens one."""
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "PROPERTIES":
+                area.spaces.active.context = "RENDER"
+                return
+
+
+def ask_price(button, context):
+    """Gets the price of the open scene. ``button`` refuses what cannot be priced."""
+    if session().doing:
+        return button.refuse("Please wait, or stop what is running")
+    if context.scene.render.engine != "CYCLES":
+        return button.refuse("The scene's render engine is not Cycles")
+    painted = [image.name for image in bpy.data.images if image.is_dirty and image.source in ("FILE", "GENERATED")
+               and image.type == "IMAGE" and image.users]
+    if painted:
+        return button.refuse("Save or pack your painted images first: %s" % ", ".join(painted[:5]))
+    mine = preferences.get(context)
+    try:
+        frames, ocio = mine.frames(context.scene), mine.configuration()
+    except RuntimeError as error:
+        return button.refuse(str(error))
+    path, changed = bpy.data.filepath, bpy.data.is_dirty
+    copy = Copy(path)
+    try:
+        openscene.save_copy(copy, mine.pack)
+    except RuntimeError as error:
+        copy.remove()
+        return button.refuse("The copy could not be saved: %s" % error)
+    session().changed_until = time.monotonic() + 2.0 if changed else 0.0
+    session().price(copy, bpy.app.binary_path, openscene.scene_name(path), frames, choices.settings(context.scene), ocio)
 
 
 class SVCRENDER_OT_stop(Button):
@@ -334,7 +360,7 @@ class SVCRENDER_OT_render(bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (SVCRENDER_OT_sign_in, SVCRENDER_OT_open_page, SVCRENDER_OT_sign_out, SVCRENDER_OT_price, SVCRENDER_OT_stop,
-           SVCRENDER_OT_look, SVCRENDER_OT_start, SVCRENDER_OT_forget, SVCRENDER_OT_cancel, SVCRENDER_OT_remove,
+CLASSES = (SVCRENDER_OT_sign_in, SVCRENDER_OT_open_page, SVCRENDER_OT_sign_out, SVCRENDER_OT_price, SVCRENDER_OT_from_menu,
+           SVCRENDER_OT_stop, SVCRENDER_OT_look, SVCRENDER_OT_start, SVCRENDER_OT_forget, SVCRENDER_OT_cancel, SVCRENDER_OT_remove,
            SVCRENDER_OT_play, SVCRENDER_OT_open_folder, SVCRENDER_OT_show_frames, SVCRENDER_OT_show_look,
            SVCRENDER_OT_show_datablock, SVCRENDER_OT_render)

@@ -33,10 +33,17 @@ def picture(path):
     return _pictures[path].icon_id
 
 
-def text(layout, context, words, icon="NONE"):
-    """Words over as many lines as the panel's width needs."""
-    scale = context.preferences.system.ui_scale
-    lines = textwrap.wrap(words, max(20, int(context.region.width / (7.5 * scale)) - 6)) or [""]
+#: A panel of less than so many pixels, such as that of a new window, has no room for texts in a row.
+NARROW = 260
+
+
+def width_of(context):
+    return context.region.width / context.preferences.system.ui_scale
+
+
+def text(layout, context, words, icon="NONE", share=1.0):
+    """Words over as many lines as the panel's width needs; ``share`` is the part of it that is theirs."""
+    lines = textwrap.wrap(words, max(9 if share < 0.5 else 13 if share < 1 else 20, int(share * width_of(context) / 7.5) - 6)) or [""]
     column = layout.column(align=True)
     for number, line in enumerate(lines):
         column.label(text=line, icon=icon if number == 0 else "BLANK1" if icon != "NONE" else "NONE")
@@ -92,7 +99,10 @@ class RENDER_PT_svcrender(bpy.types.Panel):
             self.draw_quote(layout, context, now)
         else:
             mine = preferences.get(context)
-            layout.row().prop(mine, "which", expand=True)
+            if width_of(context) < NARROW:
+                layout.prop(mine, "which", text="Frames")
+            else:
+                layout.row().prop(mine, "which", expand=True)
             if mine.which == "LIST":
                 layout.prop(mine, "frame_list")
             self.draw_settings(layout, context, mine)
@@ -138,8 +148,7 @@ class RENDER_PT_svcrender(bpy.types.Panel):
         quote = now.quote
         box = layout.box()
         row = box.row()
-        row.scale_y = 1.4
-        row.label(text="%s: %s, %s" % (now.scene or "untitled", frames_text(quote["frame_count"]), money(quote["price_cents"], quote.get("currency"))))
+        text(row, context, "%s: %s, %s" % (now.scene or "untitled", frames_text(quote["frame_count"]), money(quote["price_cents"], quote.get("currency"))), share=0.99)
         row.operator("svcrender.forget", text="", icon="X")
         if quote.get("settings"):
             text(box, context, settings_text(quote["settings"]), "SETTINGS")
@@ -199,7 +208,7 @@ class RENDER_PT_svcrender(bpy.types.Panel):
     def draw_job(self, box, context, entry, live):
         job = live.get("job") or {}
         icon = picture(live.get("picture") or entry.get("picture"))
-        width = context.region.width / context.preferences.system.ui_scale
+        width = width_of(context)
         row = box.split(factor=min(0.4, 90 / max(width, 1)))
         if icon:
             row.template_icon(icon_value=icon, scale=3.6)
@@ -207,15 +216,17 @@ class RENDER_PT_svcrender(bpy.types.Panel):
             row.label(text="", icon="IMAGE_DATA")
         column = row.column(align=True)
         head = column.row()
-        head.label(text="%s: %s" % (entry["name"], title(entry, job)))
+        text(head, context, "%s: %s" % (entry["name"], title(entry, job)), share=0.4)
         if entry["stage"] in (FETCHED, ENDED):
             head.operator("svcrender.remove", text="", icon="X").quote_id = entry["quote_id"]
         elif job.get("cancellable"):
             head.operator("svcrender.cancel", text="", icon="X").quote_id = entry["quote_id"]
         frames = "Frames " + entry["frame_list"] if entry.get("frame_list") else frames_text(entry["frame_count"])
-        column.label(text="%s, %s" % (frames, money(entry["price_cents"], entry.get("currency"))))
+        price = money(entry["price_cents"], entry.get("currency"))
+        for words in (frames, price) if width < NARROW else (frames + ", " + price,):
+            text(column, context, words, share=0.65)
         if entry.get("noted"):
-            column.label(text=when(entry["noted"]))
+            text(column, context, when(entry["noted"]), share=0.65)
         if entry["stage"] == ENDED:
             text(box, context, ended_text(entry), "INFO")
         elif entry["stage"] != FETCHED:
@@ -224,11 +235,11 @@ class RENDER_PT_svcrender(bpy.types.Panel):
             if hasattr(box, "progress"):  # 4.0 and newer
                 box.progress(factor=share, text=words)
             else:
-                box.label(text=words, icon="RENDER_ANIMATION")
+                text(box, context, words, "RENDER_ANIMATION")
         if entry["stage"] == FETCHED or job.get("frames_here") or entry.get("frames_here"):
             row = box.row(align=True)
             for name, icon in (("show_frames", "IMAGE_DATA"), ("play", "PLAY"), ("open_folder", "FILE_FOLDER")):
-                row.operator("svcrender." + name, icon=icon).quote_id = entry["quote_id"]
+                row.operator("svcrender." + name, icon=icon, **({"text": ""} if width < NARROW else {})).quote_id = entry["quote_id"]
             load = box.row()
             load.operator_menu_enum("svcrender.load", "where", text="Load Into", icon="IMPORT").quote_id = entry["quote_id"]
 
@@ -256,7 +267,7 @@ def close_pictures():
 def draw_menu(menu, context):
     """An entry of the Render menu."""
     menu.layout.separator()
-    menu.layout.operator("svcrender.price", text="Price on the Render Service", icon="FILE_REFRESH")
+    menu.layout.operator("svcrender.from_menu", icon="WORLD")
 
 
 CLASSES = (RENDER_PT_svcrender,)

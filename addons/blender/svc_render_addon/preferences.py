@@ -15,7 +15,7 @@ class SVCRENDER_Preferences(bpy.types.AddonPreferences):
         ("SCENE", "Scene", "The frame range of the scene"), ("CURRENT", "Current", "The current frame alone"),
         ("MARKERS", "Markers", "From the first to the last selected marker of the timeline"), ("LIST", "Custom", "A list of frames")))
     frame_list: bpy.props.StringProperty(name="Frames", description="Frames and ranges, such as 1-50, 80 or 1-250x5")
-    more: bpy.props.BoolProperty(name="Camera, Resolution and Samples", description="Show settings in which the order can differ from the file")
+    more: bpy.props.BoolProperty(name="More Settings", description="Show settings in which the order can differ from the file")
     camera: bpy.props.EnumProperty(name="Camera", items=choices.camera_items, description="The camera for all frames", **choices.CAMERA)
     view_layer: bpy.props.EnumProperty(name="View Layer", items=choices.layer_items, description="The only view layer to render", **choices.VIEW_LAYER)
     resolution: bpy.props.IntProperty(name="Resolution", subtype="PERCENTAGE", min=1, max=100,

@@ -107,5 +107,6 @@ def settings_text(settings):
 
 
 def when(seconds):
-    """A moment in this computer's time."""
-    return time.strftime("%d %b %Y, %H:%M", time.localtime(seconds)).lstrip("0")
+    """A moment in this computer's time, with its year if that is another one."""
+    at = time.localtime(seconds)
+    return time.strftime("%d %b, %H:%M" if at.tm_year == time.localtime().tm_year else "%d %b %Y, %H:%M", at).lstrip("0")

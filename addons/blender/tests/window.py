@@ -202,7 +202,11 @@ def steps():
     # The same as a project, in which the picture that nothing shows stays here.
     bpy.ops.svcrender.forget()
     mine.pack = False
-    bpy.ops.svcrender.price()
+    properties = next(area.spaces.active for area in bpy.context.window_manager.windows[0].screen.areas if area.type == "PROPERTIES")
+    properties.context = "OBJECT"
+    bpy.ops.svcrender.from_menu()
+    if properties.context != "RENDER":
+        raise AssertionError("the Render menu does not show the panel")
     yield from wait(lambda: session.quote and not session.doing)
     told["differ"] = [[one["text"], one["name"]] for one in session.differ]
     yield 0.6
