@@ -23,7 +23,7 @@ func (c *Client) FrameFile(ctx context.Context, jobID string, frame int) (io.Rea
 	return c.open(ctx, c.frameFilePath(jobID, frame))
 }
 
-// FrameOutput opens a file that a File Output node wrote for a frame, by the name in its Outputs,
+// FrameOutput opens a file of a frame besides its picture, by the name in its Outputs,
 // from when the frame is accepted. The caller closes it. Error: *Error with frame_not_found.
 func (c *Client) FrameOutput(ctx context.Context, jobID string, frame int, name string) (io.ReadCloser, error) {
 	return c.open(ctx, c.frameOutputPath(jobID, frame, name))
@@ -42,7 +42,7 @@ type FrameSaved struct {
 	Frame int
 	Path  string
 	Was   bool // an earlier call had put it there
-	// Outputs are the paths of what File Output nodes wrote for the frame, below outputs/.
+	// Outputs are the paths of the frame's other files, such as those of File Output nodes, below outputs/.
 	Outputs []string
 }
 
@@ -146,7 +146,7 @@ func (c *Client) saveFrame(ctx context.Context, jobID, folder string, f Frame) (
 	return saved, err
 }
 
-// outputsFolder has the files of File Output nodes, in a folder of frames as in the ZIP.
+// outputsFolder has the files besides the pictures, in a folder of frames as in the ZIP.
 const outputsFolder = "outputs"
 
 // saveFile fetches a file to path, whole or not at all, unless it is there.

@@ -320,11 +320,12 @@ type FrameEvent struct {
 	SizeBytes       int64   `json:"size_bytes"`
 	RenderSeconds   float64 `json:"render_seconds"`
 	FramesCompleted int     `json:"frames_completed"`
-	// Outputs are the files that File Output nodes wrote for the frame.
+	// Outputs are the files of the frame besides its picture.
 	Outputs []Output `json:"outputs,omitempty"`
 }
 
-// Output is a file that a File Output node wrote for a frame.
+// Output is a file of a frame besides its picture: of a File Output node, of another view, or
+// a preview.
 type Output struct {
 	Name      string `json:"name"` // below outputs/, with folders
 	SHA256    string `json:"sha256"`

@@ -209,7 +209,7 @@ type Frame struct {
 	Checked       string    `json:"checked"` // what the service checked itself: "pixels" or "structure"; "" where that is not known
 	Strips        int       `json:"strips"`  // in how many strips several workers rendered it; 0 where one did
 	Finding       string    `json:"finding"` // one of the Finding constants; "" for nothing
-	Outputs       []Output  `json:"outputs"` // what File Output nodes wrote for the frame
+	Outputs       []Output  `json:"outputs"` // besides the picture, such as those of File Output nodes
 }
 
 // maxPreview bounds a preview, in bytes; one of 480 pixels has some tens of KiB.

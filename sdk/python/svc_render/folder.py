@@ -12,7 +12,7 @@ from .receipt import outputs_of
 from .transfer import sha256_of
 
 RECEIPT, PROOF, KEYS = "receipt.json", "proof.json", "keys.json"
-OUTPUTS = "outputs"  # the folder of what File Output nodes wrote, as in the ZIP
+OUTPUTS = "outputs"  # the folder of the frames' other files, such as those of File Output nodes, as in the ZIP
 
 
 def verify_folder(folder: Union[str, "os.PathLike[str]"], *, keys: Optional[Iterable[Any]] = None, test: bool = False,

@@ -436,7 +436,7 @@ def _in_time(proof: Optional[Dict[str, Any]], known: List[_Key], state: Dict[str
         if not good:
             raise _Failed("the checkpoint is signed by a key that had ended: download the proof again")
     if key.end is None:
-        return "ok", "the history of keys has no end of it"
+        return "ok", "it has not ended, by the history of keys"
     if point is None:
         raise _Failed("it ended at %d leaves of the log (%s), and nothing shows that the receipt came before" % (key.end, key.reason))
     if state["receipt"]["log_index"] >= key.end:

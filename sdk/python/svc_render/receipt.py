@@ -77,7 +77,7 @@ def manifest_of(receipt: Dict[str, Any], found: Dict[str, Any]) -> Dict[str, Any
 
 
 def outputs_of(receipt: Dict[str, Any]) -> List[Dict[str, Any]]:
-    """What File Output nodes wrote, of all frames."""
+    """The files besides the pictures, of all frames."""
     return [output for frame in receipt["frames"] for output in frame.get("outputs", [])]
 
 

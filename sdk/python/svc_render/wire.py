@@ -214,7 +214,7 @@ class Frame(TypedDict, total=False):
 
 
 class Output(TypedDict, total=False):
-    """A file that a File Output node wrote for a frame."""
+    """A file of a frame besides its picture: of a File Output node, of another view, or a preview."""
 
     name: str  # below outputs/, with folders
     sha256: str

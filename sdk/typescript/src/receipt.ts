@@ -39,7 +39,7 @@ export interface CheckedFrame extends CheckedFile {
   strips?: { from: number; to: number; sha256: string; above?: string; below?: string }[];
 }
 
-/** A file that a File Output node wrote for a frame. */
+/** A file of a frame besides its picture: of a File Output node, of another view, or a preview. */
 export interface Output {
   name: string;
   sha256: string;
@@ -99,7 +99,7 @@ export function manifestOf(r: CheckedReceipt, found: unknown): Members {
   };
 }
 
-/** What File Output nodes wrote, of all frames. */
+/** The files besides the pictures, of all frames. */
 export function outputsOf(r: { frames: { outputs?: Output[] }[] }): Output[] {
   return r.frames.flatMap(({ outputs }) => outputs ?? []);
 }

@@ -8,7 +8,7 @@ import { checkOf, pixelsAre, verify, type TrustedKey } from "./verify.js";
 import type { Event, Frame, FrameEvent, Job, SigningKey } from "./wire.js";
 
 const RECEIPT = "receipt.json", PROOF = "proof.json", KEYS = "keys.json";
-/** The folder of what File Output nodes wrote, as in the ZIP. */
+/** The folder of the frames' other files, such as those of File Output nodes, as in the ZIP. */
 const OUTPUTS = "outputs";
 
 /** A frame that is in the folder. */

@@ -228,7 +228,7 @@ class Verification {
     if (point && !this.known.some((one) => this.signers.includes(one.raw) && good(one))) {
       throw new Error("the checkpoint is signed by a key that had ended: download the proof again");
     }
-    if (key.end === null) return "the history of keys has no end of it";
+    if (key.end === null) return "it has not ended, by the history of keys";
     const ended = `it ended at ${key.end} leaves of the log (${key.reason})`;
     if (!point) throw new Error(`${ended}, and nothing shows that the receipt came before`);
     if (receipt.log_index >= key.end) throw new Error(`${ended}, and the receipt is leaf ${receipt.log_index}`);
