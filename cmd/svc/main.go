@@ -199,7 +199,12 @@ type shownError struct{ error }
 func (e shownError) Error() string {
 	// kong lists choices without blanks, and "" for none: no line could be broken there.
 	text := strings.NewReplacer(`one of "",`, `one of `, `","`, `", "`).Replace(e.error.Error())
-	text = noValue.ReplaceAllString(text, " needs a value")
+	if flags, ok := strings.CutPrefix(text, "missing flags: "); ok {
+		text = "missing flags: " + placeholder.ReplaceAllString(flags, "")
+	}
+	for _, words := range parserWords {
+		text = words.of.ReplaceAllString(text, words.said)
+	}
 	text = plaintext.Lines(redact.Text(text))
 	columns := terminal.Width(os.Stderr)
 	if columns == 0 {
@@ -212,8 +217,20 @@ func (e shownError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// noValue is how kong says that a flag at the end has no value.
-var noValue = regexp.MustCompile(`:? expected \S+ value but got "EOL"( \([^)]*\))?`)
+// parserWords are what kong says about mistakes, and what people read instead.
+var parserWords = []struct {
+	of   *regexp.Regexp
+	said string
+}{
+	{regexp.MustCompile(`:? expected \S+ value but got "EOL"( \([^)]*\))?`), " needs a value"},
+	{regexp.MustCompile(`: expected \S+ value but got "([^"]*)" \((?:short|long) flag\); perhaps try (--[^=]+)="[^"]*"\?`), `: "$1" reads like another flag; if it is the value, write $2=$1`},
+	{regexp.MustCompile(`: expected (?:a valid \d+ bit int|int value) but got`), " must be a whole number, but got"},
+	{regexp.MustCompile(`: expected duration value but got`), " must be a time such as 90s or 24h, but got"},
+	{regexp.MustCompile(`^expected "(<.*>)"$`), "missing argument: $1"},
+}
+
+// placeholder is what kong writes behind a flag that is missing.
+var placeholder = regexp.MustCompile(`=[A-Z][A-Z0-9-]*(?:,\.\.\.)?`)
 
 // Unwrap keeps the exit code that the error carries.
 func (e shownError) Unwrap() error { return e.error }

@@ -36,10 +36,10 @@ type BackupReport struct {
 type BackupProgress func(part string, done, total int64)
 
 // ErrNotEmpty means that a backup or a restore would write over something.
-var ErrNotEmpty = errors.New("it is not empty")
+var ErrNotEmpty = errors.New("the folder is not empty")
 
 // ErrNoBackup means that a folder holds no whole backup.
-var ErrNoBackup = errors.New("it holds no whole backup")
+var ErrNoBackup = errors.New("this is not a complete backup")
 
 // ErrUnaudited means that everything was restored, and that the audit did not come to its end.
 var ErrUnaudited = errors.New("everything is restored, but not audited")

@@ -131,7 +131,7 @@ func framesText(j *client.Job) string {
 	if strings.Contains(j.FrameList, ",") { // no range
 		text = j.FrameList
 	}
-	return fmt.Sprintf("%s: %d of %d done", text, j.FramesCompleted, j.FrameCount)
+	return fmt.Sprintf("%s: %s of %s done", text, terminal.Number(j.FramesCompleted), terminal.Number(j.FrameCount))
 }
 
 // moneyText says what became of the price: reserved, charged or returned.

@@ -60,11 +60,21 @@ func (c *Jobs) Run(app *kong.Context) (err error) {
 		Jobs []*client.Job `json:"jobs"`
 	}{true, jobs}, func() {
 		if len(jobs) == 0 {
-			terminal.Printf(app.Stdout, "no jobs")
+			c.sayNone(app)
 			return
 		}
 		listOf(jobs, time.Now()).Print(app.Stdout)
 	})
+}
+
+// sayNone says that the list is empty, and how to change that.
+func (c *Jobs) sayNone(app *kong.Context) {
+	if c.Status+c.Tag+c.Search+c.From+c.To != "" {
+		terminal.Printf(app.Stdout, "no such jobs; without these flags, all are listed")
+		return
+	}
+	terminal.Printf(app.Stdout, "no jobs yet. To render a scene:")
+	terminal.Printf(app.Stdout, "  svc render scene.blend")
 }
 
 // collect reads a list to its end; it is never nil, so that JSON has an array.

@@ -69,10 +69,10 @@ func (c *Tag) Run(app *kong.Context) error {
 		return api.SetTags(ctx, c.ID, append([]string{}, c.Tags...))
 	}, func(job *client.Job) {
 		if c.None {
-			terminal.Printf(app.Stdout, "%s has no tags now", job.JobID)
+			terminal.Printf(app.Stdout, "%s now has no tags", job.JobID)
 			return
 		}
-		terminal.Printf(app.Stdout, "%s has the tags %s now", job.JobID, strings.Join(job.Tags, ", "))
+		terminal.Printf(app.Stdout, "%s now has %s: %s", job.JobID, terminal.CountOf(len(job.Tags), "tag"), strings.Join(job.Tags, ", "))
 	})
 }
 
@@ -87,6 +87,6 @@ func (c *Priority) Run(app *kong.Context) error {
 	return c.run(app, func(ctx context.Context, api *client.Client) (*client.Job, error) {
 		return api.SetPriority(ctx, c.ID, c.Priority)
 	}, func(job *client.Job) {
-		terminal.Printf(app.Stdout, "%s has priority %d now; of the workspace's jobs, those with a higher one come first", job.JobID, c.Priority)
+		terminal.Printf(app.Stdout, "%s now has priority %d. Jobs of your workspace with a higher one render first", job.JobID, c.Priority)
 	})
 }

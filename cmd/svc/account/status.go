@@ -95,16 +95,16 @@ func (s *status) printText(app *kong.Context) {
 	}
 	table.Row("queue", queueText(s.Capabilities))
 	table.Rowf("price", "%s a frame", terminal.Money(s.Capabilities.Pricing.AmountMinor, s.Capabilities.Pricing.Currency))
-	table.Rowf("limits", "%d frames a job, uploads of %s, %s of unused uploads", s.Limits.FrameCount.Maximum,
+	table.Rowf("limits", "%s a job, uploads of %s, %s of unused uploads", terminal.CountOf(s.Limits.FrameCount.Maximum, "frame"),
 		terminal.InBytes.Text(s.Limits.MaximumUploadBytes), terminal.InBytes.Text(s.Limits.UnstartedStorageBytes))
 	if n := s.Limits.RateLimit.PerMinute; n > 0 {
-		table.Rowf("requests", "%d a minute for a key, %d for the workspace", n, s.Limits.WorkspaceRateLimit.PerMinute)
+		table.Rowf("requests", "%s a minute for a key, %s for the workspace", terminal.Number(n), terminal.Number(s.Limits.WorkspaceRateLimit.PerMinute))
 	}
 	if s.ClockOff > clockTolerance || s.ClockOff < -clockTolerance {
-		table.Rowf("clock", "this machine's is off by %.0f s", s.ClockOff)
+		table.Rowf("clock", "this machine's clock is off by %.0f s; set it right, or webhooks and links can fail", s.ClockOff)
 	}
 	if s.Key == nil {
-		table.Row("key", "none; keep one with svc config set key -")
+		table.Row("key", "none; save one with svc config set key -")
 	} else {
 		kind := map[string]string{"agent_key": "agent key", "account_key": "account key"}[s.Key.Kind]
 		table.Row("key", fmt.Sprintf("%s %s", kind, s.Key.Masked))
@@ -119,11 +119,11 @@ func (s *status) printText(app *kong.Context) {
 func versionText(workers []string, contract string) string {
 	switch {
 	case len(workers) == 0:
-		return contract + ", the contract's"
+		return contract
 	case len(workers) == 1 && workers[0] == contract:
 		return contract
 	}
-	return fmt.Sprintf("%s on the workers; the contract's is %s", strings.Join(workers, ", "), contract)
+	return fmt.Sprintf("%s on the workers; the service promises %s", strings.Join(workers, ", "), contract)
 }
 
 // queueText says whether a job would be taken, and when.

@@ -76,10 +76,10 @@ func (c *Trigger) Run(app *kong.Context) (err error) {
 	}
 	return c.print(app, triggered{true, c.Outcome, job, refused}, func() {
 		if refused != nil {
-			terminal.Printf(app.Stdout, "the start is refused as ordered: %s (%s). No event is sent", refused.Message, refused.Code)
+			terminal.Printf(app.Stdout, "the start was refused, as asked for: %s (%s). No event is sent", refused.Message, refused.Code)
 			return
 		}
-		terminal.Printf(app.Stdout, "%s of test mode: %s", job.JobID, statusText(job))
+		terminal.Printf(app.Stdout, "test job %s: %s", job.JobID, statusText(job))
 		if job.Failure != nil {
 			terminal.Printf(app.Stdout, "failure: %s (%s)", job.Failure.Message, job.Failure.Code)
 		}

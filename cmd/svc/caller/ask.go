@@ -66,13 +66,13 @@ const notStarted = "not started, nothing was spent"
 func (e *missingError) Failure() (code, action string) { return "missing_files", "" }
 
 func (e *missingError) Error() string {
-	them, are := "it", "it is missing from"
-	if e.count > 1 {
-		them, are = "them", "they are missing from"
+	them, it := "them", "they are"
+	if e.count == 1 {
+		them, it = "it", "it is"
 	}
-	return fmt.Sprintf("%s: the scene uses %s, named above; %s the pictures. "+
-		"Put %s where the scene looks for %s, choose the folder with --project-root, or continue without with --allow-missing",
-		e.kept, terminal.CountOf(e.count, "missing file"), are, them, them)
+	return fmt.Sprintf("%s: %s that the scene uses cannot be found; %s listed above. "+
+		"Put %s where the scene looks for %s, or name the folder that has %s with --project-root. To render without %s, add --allow-missing",
+		e.kept, terminal.CountOf(e.count, "file"), it, them, them, them, them)
 }
 
 // priceError is a price above --max-price.

@@ -50,26 +50,31 @@ func follow(ctx context.Context, o Options, jobID string) (*client.Job, error) {
 //
 // The count shown never goes back: a frame event may come before a job event that was
 // written earlier, and after a lost connection the job is read instead of its events.
+//
+// Its meter appears with the first event: a job that does not exist has none.
 type following struct {
 	display     terminal.Display
-	frames      terminal.Meter
+	frames      terminal.Meter // nil before
 	done, total int64
 	waiting     string
 }
 
 func newFollowing(to terminal.Display) *following {
-	return &following{display: to, frames: to.Meter("frames", terminal.InFrames)}
+	return &following{display: to}
 }
 
 // event shows one event.
 func (f *following) event(e client.Event) {
+	if f.frames == nil {
+		f.frames = f.display.Meter("frames", terminal.InFrames)
+	}
 	switch {
 	case e.Frame != nil:
 		f.done = max(f.done, terminal.FrameParts*int64(e.Frame.FramesCompleted))
 	case e.Job != nil:
 		f.done, f.total = max(f.done, doneOf(e.Job)), terminal.FrameParts*int64(e.Job.FrameCount)
 		f.frames.Expect(leftText(e.Job))
-		if now := waitingText(e.Job); now != f.waiting {
+		if now := waitingText(e.Job); now != f.waiting && !e.Job.Terminal() {
 			f.waiting = now
 			f.display.Say("%s", now)
 		}
@@ -81,7 +86,11 @@ func (f *following) event(e client.Event) {
 }
 
 // end closes the meter. Call it once.
-func (f *following) end() { f.frames.End() }
+func (f *following) end() {
+	if f.frames != nil {
+		f.frames.End()
+	}
+}
 
 // doneOf is how far a job is, in terminal.FrameParts. Completed frames count whole.
 // The rest comes from the service's percentage and always stays below one frame more,

@@ -223,8 +223,12 @@ func printScene(row func(name, format string, args ...any), s *blendfile.Scene, 
 	if engine == "" {
 		engine = "an engine from before 2.50"
 	}
-	row("scene", "%s (of %d), %s", s.Name, scenes, engine)
-	row("frames", "%d to %d, step %d, at %.4g a second", s.FrameStart, s.FrameEnd, s.FrameStep, s.FPS)
+	name := s.Name
+	if scenes > 1 {
+		name += fmt.Sprintf(" (1 of %d scenes)", scenes)
+	}
+	row("scene", "%s, %s", name, engine)
+	row("frames", "%d to %d, step %d, at %.4g frames a second", s.FrameStart, s.FrameEnd, s.FrameStep, s.FPS)
 	row("picture", "%d x %d at %d %%, %s", s.ResolutionX, s.ResolutionY, s.ResolutionPercentage, s.OutputFormat)
 	quality := terminal.CountOf(s.Samples, "sample")
 	if s.AdaptiveSampling {

@@ -23,7 +23,7 @@ func TestInspectPrintsTheSceneAndItsPrice(t *testing.T) {
 	lines := inspectedLines(t, "settings.blend")
 	for _, want := range []string{
 		"saved by Blender 3.4",
-		"scene Szene äöü (of 1), CYCLES",
+		"scene Szene äöü, CYCLES",
 		"frames 0 to 77, step 3, at 29.97 a second",
 		"picture 1234 x 567 at 37 %, OPEN_EXR",
 		"quality 17 samples",

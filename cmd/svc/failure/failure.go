@@ -76,13 +76,17 @@ func Of(err error) Failure {
 func actionOf(code, action string) string {
 	switch fault.Code(code) {
 	case fault.Unauthenticated:
-		return "Check the key: the one of --key counts before that of " + profile.KeyVariable + ", and both before the profile's."
+		return "Check the key. The flag --key wins over " + profile.KeyVariable + ", and both win over the key of the profile."
 	case fault.RouteNotFound:
 		return "Check the address (--server): the service's own paths, such as /v1, follow it."
+	case fault.InvalidSettings:
+		return "Choose a value that is named above, or leave the flag out."
+	case fault.InvalidRequest:
+		return "Correct it and run the command again."
 	case fault.FrameNotFound:
 		return "See which frames the job has with svc job."
 	case fault.InvalidFrameRange:
-		return "Choose frames from 1 on, the last not before the first."
+		return "Choose other frames."
 	}
 	return action
 }
@@ -105,7 +109,7 @@ func Words(err error) error {
 		return err // its text has all that it knows
 	}
 	f := Of(err)
-	err = withoutRoute(err)
+	err = codeLast(withoutRoute(err))
 	if refused, ok := errors.AsType[*fault.Error](err); ok && refused.Code == fault.InvalidRequest || f.SuggestedAction == "" {
 		return err
 	}
@@ -131,6 +135,16 @@ func withoutRoute(err error) error {
 		return err
 	}
 	return said{err, strings.Replace(err.Error(), call.Error(), refused.Error(), 1)}
+}
+
+// codeLast has a refusal that this process made itself read as one of the service: its
+// message, then its code.
+func codeLast(err error) error {
+	refused, ok := errors.AsType[*fault.Error](err)
+	if !ok {
+		return err
+	}
+	return said{err, strings.Replace(err.Error(), refused.Error(), fmt.Sprintf("%s (%s)", refused.Message, refused.Code), 1)}
 }
 
 // unreachable explains why a call reached no service, with the exit code of err; nil for

@@ -38,6 +38,16 @@ func TestAnErrorEndsWithWhatToDoNext(t *testing.T) {
 	}
 }
 
+// TestARefusalMadeHereReadsAsOneOfTheService: its message once, and its code last.
+func TestARefusalMadeHereReadsAsOneOfTheService(t *testing.T) {
+	t.Parallel()
+	refused := fault.New(fault.FileDamaged, "The file is incomplete.").Wrap(errors.New("it is incomplete"))
+	said := failure.Words(fmt.Errorf("cut.blend: %w", refused)).Error()
+	if want := "cut.blend: The file is incomplete. (file_damaged)\n"; !strings.HasPrefix(said, want) {
+		t.Errorf("%q, want %q first", said, want)
+	}
+}
+
 // TestWhatWasDoneIsStillSaidWhereTheServiceCannotBeCalled: whether money is reserved says
 // more than why a connection broke.
 func TestWhatWasDoneIsStillSaidWhereTheServiceCannotBeCalled(t *testing.T) {

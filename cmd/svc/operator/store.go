@@ -71,7 +71,7 @@ func (s store) exists(ctx context.Context) error {
 // version, into one of wrong usage that names the place.
 func (s store) refusal(err error) error {
 	if errors.Is(err, db.ErrNoStore) {
-		return terminal.WrongUsagef("there is no service's data in %s; name its folder with --data, or its database with --database (%w)", s.place(), err)
+		return terminal.WrongUsagef("there is no service's data in %s. Name its folder with --data, or its database with --database", s.place())
 	}
 	if version, ok := errors.AsType[*db.VersionError](err); ok {
 		return terminal.WrongUsage(version)

@@ -81,7 +81,7 @@ func (c *set) Run(app *kong.Context) error {
 	}
 	path, err := change(c.Profile, keep)
 	if err == nil {
-		terminal.Printf(app.Stdout, "profile %s: %s %s, kept in %s", c.Profile, c.Name, shown, path)
+		terminal.Printf(app.Stdout, "profile %s: %s %s, saved in %s", c.Profile, c.Name, shown, path)
 	}
 	return err
 }
@@ -170,7 +170,7 @@ func (c *list) Run(app *kong.Context) error {
 		}{true, all})
 	}
 	if len(all.Profiles) == 0 {
-		terminal.Printf(app.Stdout, "No profile is kept. Start with:")
+		terminal.Printf(app.Stdout, "No profile is saved. Start with:")
 		fmt.Fprintln(app.Stdout, "  svc config set server https://render.example.com\n  svc config set key -")
 		return nil
 	}
@@ -208,7 +208,7 @@ type use struct {
 func (c *use) Run(app *kong.Context) error {
 	path, err := choose(c.Name)
 	if err == nil {
-		terminal.Printf(app.Stdout, "commands take the profile %s, noted in %s", c.Name, path)
+		terminal.Printf(app.Stdout, "commands now use the profile %s, saved in %s", c.Name, path)
 	}
 	return err
 }
@@ -229,7 +229,7 @@ func (c *unset) Run(app *kong.Context) error {
 		}
 	})
 	if err == nil {
-		terminal.Printf(app.Stdout, "profile %s: no %s any more, in %s", c.Profile, c.Name, path)
+		terminal.Printf(app.Stdout, "profile %s: %s removed from %s", c.Profile, c.Name, path)
 	}
 	return err
 }

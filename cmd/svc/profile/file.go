@@ -146,7 +146,7 @@ func changeIf(name string, with func(*Stored) error) (path string, err error) {
 func choose(name string) (path string, err error) {
 	return rewrite(func(all *file) (changed bool, err error) {
 		if _, there := all.Profiles[name]; !there && name != DefaultName {
-			return false, terminal.WrongUsagef("there is no profile %q; there are: %s", name, all.names())
+			return false, terminal.WrongUsagef("there is no profile %q. Saved are: %s", name, all.names())
 		}
 		all.Current = name
 		if name == DefaultName {

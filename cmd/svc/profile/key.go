@@ -133,14 +133,14 @@ func malformed(key string, kind Kind) string {
 
 // whereFrom says how to get a key of the kind.
 func (k Kind) whereFrom() string {
-	const operator = "the service's operator makes one with: svc admin key create --kind "
+	const operator = "ask the service's operator, who creates one with: svc admin key create --kind "
 	switch {
 	case k == NodeKey:
 		return operator + "node"
 	case k == OperatorKey:
 		return "make one on the service's machine with: svc admin operator-key create --name NAME"
 	case k&AgentKey != 0:
-		return "make one on the console's page of keys. Or " + operator + "agent"
+		return "create one on the page Keys of the console, or ask the service's operator, who creates one with: svc admin key create --kind agent"
 	}
 	return operator + "account"
 }

@@ -124,13 +124,13 @@ func TestAWrongKeyIsRefusedInWordsBeforeAnyCall(t *testing.T) {
 		kind  Kind
 		want  string
 	}{
-		{Flags{Key: accountKey}, AgentKey, "an account key (svc_AAAABBBB…) was given in --key, but this command needs an agent key (svc_agent_…); make one on the console's page of keys. Or the service's operator makes one with: svc admin key create --kind agent"},
-		{Flags{Key: agentKey}, AccountKey, "an agent key (svc_agent_AAAABBBB…) was given in --key, but this command needs an account key (svc_…); the service's operator makes one with: svc admin key create --kind account"},
+		{Flags{Key: accountKey}, AgentKey, "an account key (svc_AAAABBBB…) was given in --key, but this command needs an agent key (svc_agent_…); create one on the page Keys of the console, or ask the service's operator, who creates one with: svc admin key create --kind agent"},
+		{Flags{Key: agentKey}, AccountKey, "an agent key (svc_agent_AAAABBBB…) was given in --key, but this command needs an account key (svc_…); ask the service's operator, who creates one with: svc admin key create --kind account"},
 		{Flags{Key: nodeKey}, AgentKey | AccountKey, "a node key (svc_node_AAAABBBB…) was given in --key, but this command needs an agent key (svc_agent_…) or an account key (svc_…)"},
 		{Flags{Key: agentKey[:20]}, AgentKey, "it is 20 characters long instead of 53"},
 		{Flags{Key: agentKey[:52] + "!"}, AgentKey, "it has a character that keys do not have"},
 		{Flags{Key: "hunter2"}, AgentKey, "the value of --key is not a key of svc"},
-		{Flags{}, AgentKey, "no key is given: this command needs an agent key (svc_agent_…). Give it with --key or in SVC_KEY, or save it with:\n  svc config set key -\nTo get one: sign in with svc login. Or make one on the console's page of keys. Or the service's operator"},
+		{Flags{}, AgentKey, "no key is given: this command needs an agent key (svc_agent_…). Give it with --key or in SVC_KEY, or save it with:\n  svc config set key -\nTo get one: sign in with svc login. Or create one on the page Keys of the console, or ask the service's operator"},
 		{Flags{ServerFlags: ServerFlags{Profile: "studio"}}, AccountKey, "svc config set key - --profile studio"},
 		{Flags{ServerFlags: ServerFlags{Profile: "stduio"}}, AgentKey, `there is no profile "stduio"`},
 	} {

@@ -8,6 +8,7 @@
 package proof
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -93,8 +94,12 @@ func (c *Verify) Run(app *kong.Context) error {
 	if filepath.Base(c.Receipt) == release.SumsFile {
 		return c.runRelease(app)
 	}
-	if document, err := os.ReadFile(c.Receipt); err == nil && isFrameProof(document) {
+	switch document, err := os.ReadFile(c.Receipt); {
+	case err != nil: // Check says it
+	case isFrameProof(document):
 		return c.runFrame(app, document)
+	case !bytes.HasPrefix(bytes.TrimSpace(document), []byte("{")):
+		return terminal.WrongUsagef("%s is not a receipt. Name the receipt.json of a job, or the folder that it is in", c.Receipt)
 	}
 	found, err := c.Check()
 	if found == nil {

@@ -23,7 +23,7 @@ func Confirm(ctx context.Context, in *os.File, out io.Writer, what string) error
 		return WrongUsagef("nothing was changed: there is no terminal to confirm this; add --yes to: %s", what)
 	}
 	Printf(out, "This will %s.", what)
-	Askf(out, "Go on? [y/N]")
+	Askf(out, "Continue? [y/N]")
 	yes, err := Yes(ctx, in, out)
 	if err == nil && !yes {
 		return ErrDeclined

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 
 	"svc.example/internal/ground/plaintext"
 )
@@ -48,7 +49,17 @@ func Count[N int | int64](n N, one, more string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return fmt.Sprintf("%d %s", n, more)
+	return Number(n) + " " + more
+}
+
+// Number writes a count for people, with commas between thousands: 10,000. What a program or
+// a form needs again, such as a frame's number, has none.
+func Number[N int | int64](n N) string {
+	text := strconv.FormatInt(int64(n), 10)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
 }
 
 // Finding formats what a person should check in count frames, such as "frames 3,7-9:

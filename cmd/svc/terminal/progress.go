@@ -65,9 +65,9 @@ func (u Unit) Text(n int64) string {
 	case InTime:
 		return fmt.Sprintf("%d s", n/1000)
 	case InFrames:
-		return fmt.Sprint(n / FrameParts)
+		return Number(n / FrameParts)
 	}
-	return fmt.Sprint(n)
+	return Number(n)
 }
 
 // NewDisplay draws bars when w is a terminal and writes plain lines otherwise. now

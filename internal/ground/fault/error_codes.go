@@ -267,9 +267,9 @@ func conflicting() []Entry {
 	return []Entry{
 		{QuoteExpired, 409, false, "Quote the upload again and start the new quote.", DoorAPI},
 		{QuoteNotQualified, 409, false, "Lower the scene's resolution or samples, or ask the operator for a larger envelope.", DoorAPI},
-		{RenderNotCancellable, 409, false, "Wait until the job ends: a worker has already claimed it.", DoorAPI},
+		{RenderNotCancellable, 409, false, "Wait until the job ends, or pause it: a worker has already taken a frame.", DoorAPI},
 		{RenderNotSubmittable, 409, false, "Upload the file again and submit the new render.", DoorAPI},
-		{RenderNotPausable, 409, false, "Pause, resume or order a job only while it is queued or rendering.", DoorAPI},
+		{RenderNotPausable, 409, false, "Only a job that is queued or rendering can be paused, resumed or given a priority.", DoorAPI},
 		{PausedByOperator, 409, false, "Ask the operator of the service why the job is paused, and to resume it.", DoorAPI},
 		{MovieNotReady, 409, true, "Ask again after the seconds in Retry-After.", DoorAPI},
 		{MovieUnavailable, 409, false, "Download the frames, and encode them with a program of your own.", DoorAPI},

@@ -23,7 +23,7 @@ func Find(explicit, dataHome string) (string, error) {
 	if explicit != "" {
 		path, err := exec.LookPath(explicit)
 		if err != nil {
-			return "", fmt.Errorf("find blender %q: %w", explicit, err)
+			return "", fmt.Errorf("no Blender at %q: name its program with --blender PATH: %w", explicit, errors.Unwrap(err))
 		}
 		return filepath.Abs(path)
 	}

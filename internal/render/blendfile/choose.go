@@ -106,7 +106,7 @@ func (f *Opened) chooseInScene(s settings.Settings) error {
 		return settings.Refuse("view_layer", s.ViewLayer, "is not a view layer of the scene %q", f.active.Name()).With(layers)
 	}
 	if has := f.file.cycles(f.active).samples; s.Samples > has {
-		return settings.Refuse("samples", s.Samples, "is %d; the scene %q has %d, which is the most that can be chosen", s.Samples, f.active.Name(), has)
+		return settings.Refuse("samples", s.Samples, "is more than the %d samples of the scene %q, which is the most", has, f.active.Name())
 	}
 	f.file.chosen, f.file.cyclesOf = c, nil
 	f.file.Again()

@@ -50,7 +50,7 @@ func Parse(text string, most int) (List, error) {
 		}
 		// Before a frame is kept: a text of ten bytes can name a billion.
 		if named += r.Count(); named > most {
-			return nil, fmt.Errorf("%w: more than %d", ErrTooMany, most)
+			return nil, fmt.Errorf("%w: the most is %d", ErrTooMany, most)
 		}
 		l = append(l, r.List()...)
 	}

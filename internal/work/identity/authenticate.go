@@ -73,7 +73,7 @@ func authenticate(ctx context.Context, d *db.DB, header, prefix string,
 	err = d.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) error {
 		s, err := find(ctx, tx, Hash(secret))
 		if db.IsNotFound(err) || (err == nil && (s.revokedAt != 0 || (s.expiresAt != 0 && s.expiresAt <= tx.Now))) {
-			return invalidToken("The key is unknown, revoked or past its end.")
+			return invalidToken("The key is unknown, revoked or expired.")
 		}
 		if fault.Is(err, fault.Unauthenticated) {
 			return err

@@ -21,7 +21,7 @@ func (in *Intake) Rerender(ctx context.Context, tx *db.Tx, workspaceID, jobID st
 		return Inspection{}, err
 	}
 	if !job.Status(record.Status).Terminal() {
-		return Inspection{}, fault.New(fault.RenderNotCompleted, "The render is %s. Its frames can be rendered again once it has ended.", record.Status).
+		return Inspection{}, fault.New(fault.RenderNotCompleted, "The render %s. Its frames can be rendered again once it has ended.", job.Status(record.Status).Said()).
 			WithAction("Poll the job until it has ended.")
 	}
 	has, err := quote.ListOf(record.FrameStart, record.FrameEnd, record.FrameStep, record.FrameCount, record.Frames)

@@ -33,7 +33,7 @@ func (j *Jobs) Cancel(ctx context.Context, tx *db.Tx, workspaceID, jobID string)
 			return Object{}, err
 		}
 		if !cancellable {
-			refused := fault.New(fault.RenderNotCancellable, "The render is %s. It can be cancelled only before a worker claims it.", status)
+			refused := fault.New(fault.RenderNotCancellable, "The render %s. It can only be cancelled before a worker has taken a frame.", status.Said())
 			if status.Terminal() {
 				refused = refused.WithAction("Nothing is left to cancel: the render has ended.")
 			}

@@ -149,7 +149,7 @@ func lockOf(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (Record, 
 func FindCompleted(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (Record, error) {
 	job, err := Find(ctx, tx, workspaceID, jobID)
 	if err == nil && Status(job.Status) != Completed {
-		refused := fault.New(fault.RenderNotCompleted, "The render is %s.", job.Status)
+		refused := fault.New(fault.RenderNotCompleted, "The render %s.", Status(job.Status).Said())
 		if Status(job.Status).Terminal() {
 			action := "Read the job's failure; this render will not complete."
 			if Status(job.Status) == Cancelled {

@@ -55,6 +55,17 @@ var moves = []move{
 // terminal.
 func (s Status) Terminal() bool { return s == Completed || s == Failed || s == Cancelled }
 
+// Said is a state in a sentence about a job, such as "has failed".
+func (s Status) Said() string {
+	switch s {
+	case AwaitingSubmit:
+		return "is not submitted yet"
+	case Failed:
+		return "has failed"
+	}
+	return "is " + string(s)
+}
+
 // Cancellable reports whether a job may be cancelled: no worker has claimed it.
 func (s Status) Cancellable() bool { return s == AwaitingSubmit || s == Queued }
 

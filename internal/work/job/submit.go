@@ -33,7 +33,7 @@ func (j *Jobs) submit(ctx context.Context, tx *db.Tx, job Record) error {
 	switch status := Status(job.Status); {
 	case status == AwaitingSubmit:
 	case Flow(job.Flow) != FlowPublicV1 || status == Failed || status == Cancelled:
-		return fault.New(fault.RenderNotSubmittable, "The render is %s. Only a render that has not been submitted can be submitted.", status)
+		return fault.New(fault.RenderNotSubmittable, "The render %s. Only a render that has not been submitted can be submitted.", status.Said())
 	default:
 		return nil // it was submitted before
 	}

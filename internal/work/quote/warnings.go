@@ -128,7 +128,7 @@ func missingWarnings() []WarningRow {
 			}},
 		{WarnSequenceGaps, SeverityPicture, "Image sequences or volumes lack the files of frames that were chosen.",
 			"A missing picture is magenta, or nothing where the compositor shows it; a missing volume is not seen.",
-			"Send the missing files along, or set start, length and offset of the sequence to what is there; save and send the project again.",
+			"Upload the missing files too, or set start, length and offset of the sequence to what is there; save and upload the project again.",
 			func(in *inspected) (any, string) {
 				return some(in.gaps(), "sequences", "Sequences lack pictures that these frames show: %s.", gapText)
 			}},
@@ -146,7 +146,7 @@ func missingWarnings() []WarningRow {
 			}},
 		{WarnMissingData, SeverityPicture, "Data that the picture needs is not in the library from which it is linked: it was renamed or removed there.",
 			"What is linked is not rendered.",
-			"Give the data its old name in the library, or link it again in the .blend; save and send the project again.",
+			"Give the data its old name in the library, or link it again in the .blend; save and upload the project again.",
 			func(in *inspected) (any, string) {
 				return some(in.MissingData, "data", "Libraries lack data that is linked from them: %s.", missingDataText)
 			}},

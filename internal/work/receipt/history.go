@@ -177,7 +177,7 @@ func (r *Report) InTime(history History, p *Inclusion) {
 	}
 	switch {
 	case key.End == nil:
-		r.add("key", OK, "the history of keys has no end of it")
+		r.add("key", OK, "it has not ended, by the history of keys")
 	case p == nil || r.Receipt.LogIndex == nil:
 		_ = r.distrust("key", fmt.Errorf("it ended at %s of the log (%s), and without a proof nothing shows that the receipt came before", counted(key.End.LogSize, "leaf"), key.End.Reason))
 	case r.failed("log"):

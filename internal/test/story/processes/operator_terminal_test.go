@@ -44,7 +44,7 @@ func TestAnOperatorIsAskedBeforeAChange(t *testing.T) {
 			revoke := exec.Command(svc, "admin", "key", "revoke", key.KeyID, "--data", data)
 			s := screen.Start(t, revoke, 80)
 			s.Await(t, "This will revoke the key "+key.KeyID)
-			s.Type(t, "Go on? [y/N] ", c.keys)
+			s.Type(t, "Continue? [y/N] ", c.keys)
 			_ = revoke.Wait() // the exit code says it
 			s.End(t)
 			if got := revoke.ProcessState.ExitCode(); got != c.code || strings.Contains(s.Text(), "nothing was changed") == c.revoked {

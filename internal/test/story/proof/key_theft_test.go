@@ -68,7 +68,7 @@ func TestAThiefOfAnEndedKeyPassesNothingOff(t *testing.T) {
 			if said, code := verify(before.Receipt.Envelope, before.Proof, keys); code != 0 || !strings.Contains(said, "ended at 1 leaf of the log (compromised), after leaf 0") {
 				t.Errorf("a receipt of the key from before its end: %d %s", code, said)
 			}
-			if said, code := verify(after.Receipt.Envelope, after.Proof, keys); code != 0 || !strings.Contains(said, "has no end of it") {
+			if said, code := verify(after.Receipt.Envelope, after.Proof, keys); code != 0 || !strings.Contains(said, "it has not ended") {
 				t.Errorf("a receipt of the new key: %d %s", code, said)
 			}
 			if said, code := verify(before.Receipt.Envelope, saved.Proof, keys); code != 5 || !strings.Contains(said, "download the proof again") {
