@@ -71,7 +71,7 @@ export declare class Client {
     wait(jobId: string, options?: Call & {
         timeout?: number;
     }): Promise<Job>;
-    /** A frame as it was rendered, from when it is accepted; or a file that a File Output node wrote for it, by the name in its `outputs`. */
+    /** A frame as it was rendered, from when it is accepted; or another file of it, such as one that a File Output node wrote, by the name in its `outputs`. */
     frameFile(jobId: string, frame: number, { output, signal }?: Call & {
         output?: string;
     }): Promise<Uint8Array<ArrayBuffer>>;

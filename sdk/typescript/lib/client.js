@@ -113,7 +113,7 @@ export class Client {
                 last = event.data;
         return last;
     }
-    /** A frame as it was rendered, from when it is accepted; or a file that a File Output node wrote for it, by the name in its `outputs`. */
+    /** A frame as it was rendered, from when it is accepted; or another file of it, such as one that a File Output node wrote, by the name in its `outputs`. */
     async frameFile(jobId, frame, { output = "", signal } = {}) {
         return this.transport.bytes(this.jobPath(jobId, `/frames/${frame}/file`) + (output && `?${new URLSearchParams({ output })}`), { signal });
     }

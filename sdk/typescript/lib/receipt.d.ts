@@ -38,7 +38,7 @@ export interface CheckedFrame extends CheckedFile {
         below?: string;
     }[];
 }
-/** A file that a File Output node wrote for a frame. */
+/** A file of a frame besides its picture: of a File Output node, of another view, or a preview. */
 export interface Output {
     name: string;
     sha256: string;
@@ -53,7 +53,7 @@ export interface CheckedFile extends Members {
 export declare function checkReceipt(value: unknown): Promise<CheckedReceipt>;
 /** The manifest that fits a receipt, which has no sizes in pixels: those are the found one's. */
 export declare function manifestOf(r: CheckedReceipt, found: unknown): Members;
-/** What File Output nodes wrote, of all frames. */
+/** The files besides the pictures, of all frames. */
 export declare function outputsOf(r: {
     frames: {
         outputs?: Output[];

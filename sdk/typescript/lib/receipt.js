@@ -54,7 +54,7 @@ export function manifestOf(r, found) {
         frames: r.frames.map((frame, at) => ({ ...pick(frame, "outputs" in frame ? [...FRAME, "outputs"] : FRAME), width: sizes[at]?.width, height: sizes[at]?.height })),
     };
 }
-/** What File Output nodes wrote, of all frames. */
+/** The files besides the pictures, of all frames. */
 export function outputsOf(r) {
     return r.frames.flatMap(({ outputs }) => outputs ?? []);
 }

@@ -4,7 +4,7 @@ import { blobOf, disk, sha256 } from "./files.js";
 import { isOutputName, outputsOf } from "./receipt.js";
 import { checkOf, pixelsAre, verify } from "./verify.js";
 const RECEIPT = "receipt.json", PROOF = "proof.json", KEYS = "keys.json";
-/** The folder of what File Output nodes wrote, as in the ZIP. */
+/** The folder of the frames' other files, such as those of File Output nodes, as in the ZIP. */
 const OUTPUTS = "outputs";
 /** A job whose frames come into a folder while somebody iterates over it. */
 export class Rendering {

@@ -209,7 +209,7 @@ class Verification {
             throw new Error("the checkpoint is signed by a key that had ended: download the proof again");
         }
         if (key.end === null)
-            return "the history of keys has no end of it";
+            return "it has not ended, by the history of keys";
         const ended = `it ended at ${key.end} leaves of the log (${key.reason})`;
         if (!point)
             throw new Error(`${ended}, and nothing shows that the receipt came before`);

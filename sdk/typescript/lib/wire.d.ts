@@ -73,7 +73,7 @@ export interface FrameEvent {
     size_bytes: number;
     render_seconds: number;
     frames_completed: number;
-    /** What File Output nodes wrote for the frame; absent without any. */
+    /** The files of the frame besides its picture, such as those of File Output nodes; absent without any. */
     outputs?: {
         name: string;
         sha256: string;
