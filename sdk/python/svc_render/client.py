@@ -131,8 +131,8 @@ class Client:
 
     def sync(self, job_id: str, folder: transfer.Path) -> Iterator[SavedFrame]:
         """Puts each frame of a job into a folder when it is accepted, whole or not at all, and
-        its other files, such as those of File Output nodes, below ``outputs``, as in the ZIP. It ends with the job;
-        when that is complete, the folder has its receipt, and
+        its other files, such as those of File Output nodes, below ``outputs``, as in the ZIP.
+        It ends with the job; when that is complete, the folder has its receipt, and
         :func:`verify_folder` has checked all of it. The same call again continues. A job that
         failed or was cancelled raises JobEnded."""
         return save.sync(self, self._transport, self._job(job_id), job_id, folder)
@@ -156,8 +156,8 @@ class Client:
         return last
 
     def frame_file(self, job_id: str, frame: int, output: str = "") -> bytes:
-        """A frame as it was rendered, from when it is accepted; or another file of it, such as one that a File Output node
-        wrote for it, by the name in its ``outputs``."""
+        """A frame as it was rendered, from when it is accepted; or another file of it, such as one
+        that a File Output node wrote, by the name in its ``outputs``."""
         return self._transport.bytes(self._job(job_id, "/frames/%d/file" % frame) + ("?" + urlencode({"output": output}) if output else ""))
 
     def frame_preview(self, job_id: str, frame: int) -> bytes:
