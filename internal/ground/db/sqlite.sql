@@ -14,6 +14,9 @@ SELECT CAST(?1 AS text), f.frame, CAST(?2 AS bigint) + (r.value ->> 'ordinal'), 
 FROM json_each(?4) AS r
 JOIN frame f ON f.job_id = ?5 AND f.frame = r.value ->> 'frame';
 
+-- name: InvitationsToLock
+SELECT CAST(?1 AS text) AS pg_advisory_xact_lock;
+
 -- name: LeaseAddItems
 INSERT INTO lease (lease_id, queue, subject, item, state, due_at)
 SELECT CAST(?1 AS text) || ':' || CAST(?2 AS text) || ':' || i.value, CAST(?1 AS text), CAST(?2 AS text), CAST(i.value AS bigint), 'waiting', CAST(?3 AS bigint)

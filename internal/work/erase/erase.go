@@ -95,7 +95,7 @@ func Workspace(ctx context.Context, tx *db.Tx, workspaceID string) (f Files, err
 		return f, err
 	}
 	for _, erase := range []func(context.Context, *db.Tx, string) error{
-		quote.Erase, preview.Erase, frames.Erase, dispatch.Erase, webhook.Erase, idempotency.Erase, payment.Erase, freeze.Erase, operator.Erase, oauth.Erase, alert.Erase, invoice.Erase, share.Erase, notice.Erase, reuse.Erase, recheck.Erase, identity.Erase, testmode.End,
+		quote.Erase, preview.Erase, frames.Erase, dispatch.Erase, requireNoTags, webhook.Erase, idempotency.Erase, payment.Erase, freeze.Erase, operator.Erase, oauth.Erase, alert.Erase, invoice.Erase, share.Erase, notice.Erase, reuse.Erase, recheck.Erase, identity.Erase, testmode.End,
 	} {
 		if err := erase(ctx, tx, workspaceID); err != nil {
 			return f, err
@@ -120,6 +120,19 @@ func Workspace(ctx context.Context, tx *db.Tx, workspaceID string) (f Files, err
 		}
 	}
 	return f, nil
+}
+
+// requireNoTags takes away the tags that a workspace requires of its workers: operators name
+// customers by them.
+func requireNoTags(ctx context.Context, tx *db.Tx, workspaceID string) error {
+	w, _, err := identity.WorkspaceOf(ctx, tx, workspaceID)
+	if err != nil || w.Tags == "" {
+		return err
+	}
+	if err := identity.SetTags(ctx, tx, workspaceID, nil); err != nil {
+		return err
+	}
+	return dispatch.RequireTags(ctx, tx, workspaceID, nil)
 }
 
 // Remove deletes the files. What one failure leaves, the next run or the sweep deletes.

@@ -258,7 +258,7 @@ func insertFrame(ctx context.Context, tx *db.Tx, p Picture, record job.Record, f
 		SizeBytes: p.SizeBytes, Width: int64(p.Width), Height: int64(p.Height), RenderUs: p.RenderTime.Microseconds(),
 		WorkerID: p.Lease.Holder, Attempt: p.Lease.Attempt, Renderer: p.Renderer, Device: p.Device, DeviceName: p.DeviceName,
 		BlenderVersion: p.Version, BuildHash: p.BuildHash, Switched: strings.Join(p.Switched, ","), Log: p.Log, AcceptedAt: tx.Now,
-		Finding: finding, Blank: p.Blank(), Times: times, Checked: p.Checked(),
+		Finding: finding, Blank: p.Blank(), Times: times, Checked: p.Checked(), Outputs: int64(len(p.Outputs)),
 	}
 	row.RowSum = frameRows.Of(row)
 	if _, err := tx.FrameCreate(ctx, row); err != nil {

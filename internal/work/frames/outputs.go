@@ -90,6 +90,13 @@ func auditOutputs(ctx context.Context, tx *db.Tx, breach func(rule, subject, for
 	for _, jobID := range stray {
 		breach(rule, jobID, "it has outputs of frames that nobody rendered")
 	}
+	gone, err := tx.AuditFrameOutputsGone(ctx)
+	if err != nil {
+		return fmt.Errorf("audit the outputs of frames: %w", err)
+	}
+	for _, f := range gone {
+		breach(rule, fmt.Sprintf("%s/%d", f.JobID, f.Frame), "it was accepted with %d outputs and has %d", f.Outputs, f.Found)
+	}
 	return outputRows.Audit(ctx, tx, breach, func(row query.FrameOutput) error {
 		if framename.Path(row.Name) != row.Name || !strings.HasPrefix(row.BlobKey, "frames/"+row.JobID+"/") || !digest.Is(row.Sha256) || row.SizeBytes < 1 {
 			breach(rule, fmt.Sprintf("%s/%d/%d", row.JobID, row.Frame, row.Number), "it is %q under %q with %d bytes and the hash %q", row.Name, row.BlobKey, row.SizeBytes, row.Sha256)

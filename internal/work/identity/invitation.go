@@ -115,6 +115,9 @@ func mayInvite(ctx context.Context, tx *db.Tx, workspaceID, email string) error 
 			return fault.Field("email", "is a member already")
 		}
 	}
+	if err := tx.InvitationsToLock(ctx, email); err != nil {
+		return fmt.Errorf("lock the invitations of an address: %w", err)
+	}
 	since := tx.Now - invitationsWindow.Microseconds()
 	lately, err := tx.InvitationsLately(ctx, query.InvitationsLatelyParams{WorkspaceID: workspaceID, Since: since, Now: tx.Now})
 	if err != nil {

@@ -2,6 +2,7 @@ package identity_test
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -207,6 +208,43 @@ func TestInvitationsFillNoMailbox(t *testing.T) {
 		}
 		_, err = h.invite(owner, "y@example.com", "root")
 		h.want(fault.InvalidRequest, err, "an unknown role")
+	})
+}
+
+// TestManyWorkspacesAtOnceInviteAnAddressAsOftenAsOneMay: none of them sees what the others have
+// not committed yet.
+func TestManyWorkspacesAtOnceInviteAnAddressAsOftenAsOneMay(t *testing.T) {
+	t.Parallel()
+	each(t, func(h service) {
+		for round := range 5 {
+			email := fmt.Sprintf("victim-%d@example.com", round)
+			owners := make([]identity.Principal, 8)
+			for i := range owners {
+				owners[i] = h.as(h.open(fmt.Sprintf("owner-%d-%d@example.com", round, i), ""))
+			}
+			refused := make([]error, len(owners))
+			begin := make(chan struct{})
+			var wg sync.WaitGroup
+			for i, owner := range owners {
+				wg.Go(func() {
+					<-begin
+					_, refused[i] = h.invite(owner, email, identity.Viewer)
+				})
+			}
+			close(begin)
+			wg.Wait()
+			sent := 0
+			for _, err := range refused {
+				if err == nil {
+					sent++
+					continue
+				}
+				h.want(fault.RateLimited, err, "an invitation too many")
+			}
+			if sent != 3 {
+				h.t.Errorf("%s was invited %d times, want 3", email, sent)
+			}
+		}
 	})
 }
 

@@ -144,7 +144,7 @@ func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
 	if err != nil {
 		return err
 	}
-	rows, err := tx.ActsErase(ctx, workspaceID)
+	rows, err := tx.ActsErase(ctx, query.ActsEraseParams{WorkspaceID: workspaceID, Tagged: onlyTagged, Untagged: "let only workers with some tags render for " + workspaceID})
 	for _, p := range people {
 		if err != nil {
 			break

@@ -13,6 +13,9 @@ import (
 	"svc.example/internal/work/workertags"
 )
 
+// onlyTagged begins what RequireTags did. Erase finds acts with tags by it.
+const onlyTagged = "let only workers with all of these tags render for "
+
 // RequireTags has only workers with all of some tags render for a workspace; none for any
 // worker. Errors: workspace_not_found, invalid_request.
 func RequireTags(ctx context.Context, tx *db.Tx, workspaceID string, given []string) (Act, error) {
@@ -23,7 +26,7 @@ func RequireTags(ctx context.Context, tx *db.Tx, workspaceID string, given []str
 	_, err = wallet.Get(ctx, tx, workspaceID)
 	what := fmt.Sprintf("let workers of any tags that are not reserved render for %s", workspaceID)
 	if len(required) > 0 {
-		what = fmt.Sprintf("let only workers with all of these tags render for %s: %s", workspaceID, strings.Join(required, ", "))
+		what = fmt.Sprintf("%s%s: %s", onlyTagged, workspaceID, strings.Join(required, ", "))
 	}
 	return Act{What: what, WorkspaceID: workspaceID, Do: func(ctx context.Context, tx *db.Tx) error {
 		if err := identity.SetTags(ctx, tx, workspaceID, required); err != nil {

@@ -1,8 +1,8 @@
 -- name: FrameCreate :execrows
 INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt,
-  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, times, checked, origin, row_sum)
+  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, times, checked, origin, outputs, row_sum)
 VALUES (@job_id, @frame, @seq, @ordinal, @file, @blob_key, @sha256, @pixel_sha256, @size_bytes, @width, @height, @render_us, @worker_id, @attempt,
-  @renderer, @device, @device_name, @blender_version, @build_hash, @switched, @log, @accepted_at, @finding, @blank, @times, @checked, @origin, @row_sum)
+  @renderer, @device, @device_name, @blender_version, @build_hash, @switched, @log, @accepted_at, @finding, @blank, @times, @checked, @origin, @outputs, @row_sum)
 ON CONFLICT (job_id, frame) DO NOTHING;
 
 -- name: FramesToTake :many
@@ -116,7 +116,7 @@ HAVING (j.status IN ('queued', 'rendering') AND count(l.lease_id) <> j.frame_cou
 -- A page of frames, without Blender's output, each with its job. The bound is
 -- repeated in the join: otherwise a merge would read everything before the page.
 SELECT f.job_id, f.frame, f.seq, f.ordinal, f.file, f.blob_key, f.sha256, f.pixel_sha256, f.size_bytes, f.width, f.height, f.render_us, f.worker_id,
-  f.attempt, f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, f.accepted_at, f.finding, f.blank, f.times, f.checked, f.origin, f.row_sum, sqlc.embed(j)
+  f.attempt, f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, f.accepted_at, f.finding, f.blank, f.times, f.checked, f.origin, f.outputs, f.row_sum, sqlc.embed(j)
 FROM frame f JOIN job j ON j.job_id = f.job_id AND j.job_id >= CAST(@job_id AS text)
 WHERE (f.job_id, f.frame) > (CAST(@job_id AS text), CAST(@frame AS bigint)) ORDER BY f.job_id, f.frame LIMIT 500;
 
@@ -150,6 +150,16 @@ DELETE FROM frame_output WHERE job_id = @job_id AND frame = @frame;
 
 -- name: FrameOutputsErase :exec
 DELETE FROM frame_output WHERE job_id IN (SELECT j.job_id FROM job j WHERE j.workspace_id = @workspace_id);
+
+-- name: AuditFrameOutputsGone :many
+-- Frames that were accepted with another number of outputs than they have. An erased workspace
+-- has none.
+SELECT f.job_id, f.frame, f.outputs, CAST(count(o.number) AS bigint) AS found
+FROM frame f JOIN job j ON j.job_id = f.job_id JOIN workspace w ON w.workspace_id = j.workspace_id
+  LEFT JOIN frame_output o ON o.job_id = f.job_id AND o.frame = f.frame
+WHERE f.outputs > 0 AND w.erased_at = 0
+GROUP BY f.job_id, f.frame, f.outputs HAVING count(o.number) <> f.outputs
+ORDER BY f.job_id, f.frame LIMIT 1000;
 
 -- name: AuditFrameOutputs :many
 -- Jobs that have outputs of frames that are not there.

@@ -441,6 +441,10 @@ SELECT CAST(coalesce(sum(CASE WHEN created_at > CAST(@since AS bigint) THEN 1 EL
   CAST(coalesce(sum(CASE WHEN ended_at = 0 AND expires_at > CAST(@now AS bigint) THEN 1 ELSE 0 END), 0) AS bigint) AS open
 FROM invitation WHERE workspace_id = @workspace_id;
 
+-- name: InvitationsToLock :exec
+-- Of two workspaces that invite an address at once, the second counts the first's.
+SELECT pg_advisory_xact_lock(hashtextextended('invitations to ' || CAST(@email AS text), 0));
+
 -- name: InvitationsTo :one
 -- How many invitations an address was sent since a time, by any workspace.
 SELECT count(*) FROM invitation WHERE email = @email AND created_at > CAST(@since AS bigint);

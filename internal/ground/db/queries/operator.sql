@@ -11,8 +11,9 @@ SELECT * FROM operator_act WHERE act_id < @before ORDER BY act_id DESC LIMIT CAS
 SELECT act_id FROM operator_act WHERE act_id >= @before ORDER BY act_id LIMIT 1 OFFSET CAST(@max AS bigint);
 
 -- name: ActsErase :many
--- Removes the words that were said about an erased workspace.
-UPDATE operator_act SET reason = '' WHERE workspace_id = @workspace_id AND reason <> '' RETURNING *;
+-- Removes the words that were said about an erased workspace, and the tags that it required.
+UPDATE operator_act SET reason = '', what = CASE WHEN what LIKE CAST(@tagged AS text) || '%' THEN CAST(@untagged AS text) ELSE what END
+WHERE workspace_id = @workspace_id AND (reason <> '' OR what LIKE CAST(@tagged AS text) || '%') RETURNING *;
 
 -- name: ActorErase :many
 UPDATE operator_act SET actor = 'erased' WHERE actor = @actor RETURNING *;

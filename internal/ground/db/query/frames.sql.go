@@ -50,9 +50,55 @@ func (q *Queries) AuditFrameOutputs(ctx context.Context) ([]string, error) {
 	return items, nil
 }
 
+const auditFrameOutputsGone = `-- name: AuditFrameOutputsGone :many
+SELECT f.job_id, f.frame, f.outputs, CAST(count(o.number) AS bigint) AS found
+FROM frame f JOIN job j ON j.job_id = f.job_id JOIN workspace w ON w.workspace_id = j.workspace_id
+  LEFT JOIN frame_output o ON o.job_id = f.job_id AND o.frame = f.frame
+WHERE f.outputs > 0 AND w.erased_at = 0
+GROUP BY f.job_id, f.frame, f.outputs HAVING count(o.number) <> f.outputs
+ORDER BY f.job_id, f.frame LIMIT 1000
+`
+
+type AuditFrameOutputsGoneRow struct {
+	JobID   string
+	Frame   int64
+	Outputs int64
+	Found   int64
+}
+
+// Frames that were accepted with another number of outputs than they have. An erased workspace
+// has none.
+func (q *Queries) AuditFrameOutputsGone(ctx context.Context) ([]AuditFrameOutputsGoneRow, error) {
+	rows, err := q.db.QueryContext(ctx, auditFrameOutputsGone)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditFrameOutputsGoneRow
+	for rows.Next() {
+		var i AuditFrameOutputsGoneRow
+		if err := rows.Scan(
+			&i.JobID,
+			&i.Frame,
+			&i.Outputs,
+			&i.Found,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const auditFrameRows = `-- name: AuditFrameRows :many
 SELECT f.job_id, f.frame, f.seq, f.ordinal, f.file, f.blob_key, f.sha256, f.pixel_sha256, f.size_bytes, f.width, f.height, f.render_us, f.worker_id,
-  f.attempt, f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, f.accepted_at, f.finding, f.blank, f.times, f.checked, f.origin, f.row_sum, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum, j.findings, j.frames, j.rerender_of, j.request_id, j.settings, j.frames_reused, j.tags, j.search, j.started_by, j.pauses
+  f.attempt, f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, f.accepted_at, f.finding, f.blank, f.times, f.checked, f.origin, f.outputs, f.row_sum, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum, j.findings, j.frames, j.rerender_of, j.request_id, j.settings, j.frames_reused, j.tags, j.search, j.started_by, j.pauses
 FROM frame f JOIN job j ON j.job_id = f.job_id AND j.job_id >= CAST($1 AS text)
 WHERE (f.job_id, f.frame) > (CAST($1 AS text), CAST($2 AS bigint)) ORDER BY f.job_id, f.frame LIMIT 500
 `
@@ -89,6 +135,7 @@ type AuditFrameRowsRow struct {
 	Times          string
 	Checked        string
 	Origin         string
+	Outputs        int64
 	RowSum         string
 	Job            Job
 }
@@ -131,6 +178,7 @@ func (q *Queries) AuditFrameRows(ctx context.Context, arg AuditFrameRowsParams) 
 			&i.Times,
 			&i.Checked,
 			&i.Origin,
+			&i.Outputs,
 			&i.RowSum,
 			&i.Job.JobID,
 			&i.Job.WorkspaceID,
@@ -510,9 +558,9 @@ func (q *Queries) ConfirmerOnline(ctx context.Context, arg ConfirmerOnlineParams
 
 const frameCreate = `-- name: FrameCreate :execrows
 INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt,
-  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, times, checked, origin, row_sum)
+  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, times, checked, origin, outputs, row_sum)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-  $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
+  $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)
 ON CONFLICT (job_id, frame) DO NOTHING
 `
 
@@ -544,6 +592,7 @@ type FrameCreateParams struct {
 	Times          string
 	Checked        string
 	Origin         string
+	Outputs        int64
 	RowSum         string
 }
 
@@ -576,6 +625,7 @@ func (q *Queries) FrameCreate(ctx context.Context, arg FrameCreateParams) (int64
 		arg.Times,
 		arg.Checked,
 		arg.Origin,
+		arg.Outputs,
 		arg.RowSum,
 	)
 	if err != nil {
@@ -602,7 +652,7 @@ func (q *Queries) FrameDelete(ctx context.Context, arg FrameDeleteParams) (int64
 }
 
 const frameFinding = `-- name: FrameFinding :one
-UPDATE frame SET finding = $1 WHERE job_id = $2 AND frame = $3 RETURNING job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, renderer, row_sum, times, checked, origin
+UPDATE frame SET finding = $1 WHERE job_id = $2 AND frame = $3 RETURNING job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, renderer, row_sum, times, checked, origin, outputs
 `
 
 type FrameFindingParams struct {
@@ -643,12 +693,13 @@ func (q *Queries) FrameFinding(ctx context.Context, arg FrameFindingParams) (Fra
 		&i.Times,
 		&i.Checked,
 		&i.Origin,
+		&i.Outputs,
 	)
 	return i, err
 }
 
 const frameGet = `-- name: FrameGet :one
-SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, renderer, row_sum, times, checked, origin FROM frame WHERE job_id = $1 AND frame = $2
+SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, renderer, row_sum, times, checked, origin, outputs FROM frame WHERE job_id = $1 AND frame = $2
 `
 
 type FrameGetParams struct {
@@ -688,6 +739,7 @@ func (q *Queries) FrameGet(ctx context.Context, arg FrameGetParams) (Frame, erro
 		&i.Times,
 		&i.Checked,
 		&i.Origin,
+		&i.Outputs,
 	)
 	return i, err
 }

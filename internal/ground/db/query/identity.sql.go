@@ -1144,6 +1144,16 @@ func (q *Queries) InvitationsTo(ctx context.Context, arg InvitationsToParams) (i
 	return count, err
 }
 
+const invitationsToLock = `-- name: InvitationsToLock :exec
+SELECT pg_advisory_xact_lock(hashtextextended('invitations to ' || CAST($1 AS text), 0))
+`
+
+// Of two workspaces that invite an address at once, the second counts the first's.
+func (q *Queries) InvitationsToLock(ctx context.Context, email string) error {
+	_, err := q.db.ExecContext(ctx, invitationsToLock, email)
+	return err
+}
+
 const loginCreate = `-- name: LoginCreate :exec
 INSERT INTO person_login (issuer, subject, person_id, created_at, row_sum, vouched_at)
 VALUES ($1, $2, $3, $4, $5, $6)

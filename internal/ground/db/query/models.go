@@ -278,6 +278,7 @@ type Frame struct {
 	Times          string
 	Checked        string
 	Origin         string
+	Outputs        int64
 }
 
 type FrameOutput struct {

@@ -121,12 +121,19 @@ func (q *Queries) Acts(ctx context.Context, arg ActsParams) ([]OperatorAct, erro
 }
 
 const actsErase = `-- name: ActsErase :many
-UPDATE operator_act SET reason = '' WHERE workspace_id = $1 AND reason <> '' RETURNING act_id, acted_at, actor, way, what, workspace_id, reason, row_sum, request_id
+UPDATE operator_act SET reason = '', what = CASE WHEN what LIKE CAST($1 AS text) || '%' THEN CAST($2 AS text) ELSE what END
+WHERE workspace_id = $3 AND (reason <> '' OR what LIKE CAST($1 AS text) || '%') RETURNING act_id, acted_at, actor, way, what, workspace_id, reason, row_sum, request_id
 `
 
-// Removes the words that were said about an erased workspace.
-func (q *Queries) ActsErase(ctx context.Context, workspaceID string) ([]OperatorAct, error) {
-	rows, err := q.db.QueryContext(ctx, actsErase, workspaceID)
+type ActsEraseParams struct {
+	Tagged      string
+	Untagged    string
+	WorkspaceID string
+}
+
+// Removes the words that were said about an erased workspace, and the tags that it required.
+func (q *Queries) ActsErase(ctx context.Context, arg ActsEraseParams) ([]OperatorAct, error) {
+	rows, err := q.db.QueryContext(ctx, actsErase, arg.Tagged, arg.Untagged, arg.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}

@@ -167,7 +167,8 @@ func kept(t *testing.T, raw *sql.DB) (all string) {
 	return all
 }
 
-// operates has a person of the workspace be an operator, who freezes it and ends its job.
+// operates has a person of the workspace be an operator, who freezes it, requires a tag of its
+// workers and ends its job.
 func operates(svc *story.Service, workspaceID, jobID string) {
 	svc.T.Helper()
 	svc.Write(func(ctx context.Context, tx *db.Tx) error {
@@ -187,6 +188,12 @@ func operates(svc *story.Service, workspaceID, jobID string) {
 			return err
 		}
 		if act, err = operator.FreezeWorkspace(ctx, tx, workspaceID, story.Personal+" does not pay"); err == nil {
+			err = act.Perform(ctx, tx, by)
+		}
+		if err != nil {
+			return err
+		}
+		if act, err = operator.RequireTags(ctx, tx, workspaceID, []string{story.Personal}); err == nil {
 			err = act.Perform(ctx, tx, by)
 		}
 		if err != nil {
@@ -249,7 +256,7 @@ func TestAnErasedWorkspaceLeavesNoNameAndNoFileButItsLedgerAndItsLeaves(t *testi
 		before := kept(t, raw)
 		for _, table := range []string{
 			"person", "person_login", "workspace", "account_key", "agent_key", "sign_in_link", "upload", "project", "awaited_upload", "job", "failed_attempt",
-			"idempotency", "webhook_endpoint", "webhook_event", "operator_act", "workspace_freeze",
+			"idempotency", "webhook_endpoint", "webhook_event", "operator_act", "workspace_freeze", "pool",
 		} {
 			if !strings.Contains(rowsOf(t, raw, table), story.Personal) {
 				t.Errorf("the story writes no name into %s", table)

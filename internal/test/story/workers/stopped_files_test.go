@@ -2,6 +2,7 @@ package workers_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"mime/multipart"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,23 +34,101 @@ func TestAStoppedObjectStoreLosesNothingAndBlamesNobody(t *testing.T) {
 	for _, links := range []string{"none", "all"} {
 		t.Run("links="+links, func(t *testing.T) {
 			t.Parallel()
-			dbtest.EachURL(t, func(t *testing.T, database string) { stoppedFiles(t, database, links) })
+			dbtest.EachURL(t, func(t *testing.T, database string) {
+				server, err := url.Parse(os.Getenv("SVC_TEST_S3"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				way := lineTo(t, server.Host)
+				server.Host = way.listener.Addr().String()
+				stoppedFiles(t, database, server.String(), links, way)
+			})
 		})
 	}
 }
 
-func stoppedFiles(t *testing.T, database, links string) {
-	t.Helper()
-	server, err := url.Parse(os.Getenv("SVC_TEST_S3"))
-	if err != nil {
-		t.Fatal(err)
+// TestAnObjectStoreThatRefusesLosesNothingAndBlamesNobody is the same with a store that answers:
+// its key has ended, it fails, or it takes requests and stays silent.
+func TestAnObjectStoreThatRefusesLosesNothingAndBlamesNobody(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]http.HandlerFunc{
+		"403": func(w http.ResponseWriter, _ *http.Request) { s3Error(w, http.StatusForbidden, "AccessDenied") },
+		"500": func(w http.ResponseWriter, _ *http.Request) {
+			s3Error(w, http.StatusInternalServerError, "InternalError")
+		},
+		"silence": func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dbtest.EachURL(t, func(t *testing.T, database string) {
+				way := &refusal{}
+				endpoint := s3test.Proxy(t, func(pass http.Handler) http.Handler {
+					return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+						if ctx := way.now(); ctx != nil {
+							refused, end := context.WithCancel(r.Context())
+							defer end()
+							defer context.AfterFunc(ctx, end)()
+							answer(w, r.WithContext(refused))
+							return
+						}
+						pass.ServeHTTP(w, r)
+					})
+				})
+				t.Cleanup(way.restore)
+				stoppedFiles(t, database, endpoint, "none", way)
+			})
+		})
 	}
-	way := lineTo(t, server.Host)
-	server.Host = way.listener.Addr().String()
+}
+
+// refusal is when a store refuses.
+type refusal struct {
+	mu  sync.Mutex
+	ctx context.Context // ends with it
+	end context.CancelFunc
+}
+
+func (r *refusal) now() context.Context {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ctx
+}
+
+func (r *refusal) cut() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ctx, r.end = context.WithCancel(context.Background())
+}
+
+func (r *refusal) restore() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.end != nil {
+		r.end()
+	}
+	r.ctx, r.end = nil, nil
+}
+
+// s3Error answers as an S3 store does.
+func s3Error(w http.ResponseWriter, status int, code string) {
+	w.Header().Set("Content-Type", "application/xml")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, "<?xml version=\"1.0\"?><Error><Code>"+code+"</Code><Message>no</Message></Error>")
+}
+
+// stoppedFiles has the store of files, which is at endpoint, away for a while.
+func stoppedFiles(t *testing.T, database, endpoint, links string, way interface {
+	cut()
+	restore()
+}) {
+	t.Helper()
 	var log logBuffer
 	var metrics string
 	config := app.Config{
-		Listen: story.FreeAddress(t), Data: t.TempDir(), Database: database, Blobs: s3test.AddressAt(t, server.String()) + "&links=" + links,
+		Listen: story.FreeAddress(t), Data: t.TempDir(), Database: database, Blobs: s3test.AddressAt(t, endpoint) + "&links=" + links,
 		Log: apptest.Logger(t, io.MultiWriter(t.Output(), &log)), MetricsListen: "127.0.0.1:0", AnnounceMetrics: func(address string) { metrics = address },
 	}
 	pass := story.Moved(&config)
