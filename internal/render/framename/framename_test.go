@@ -23,6 +23,7 @@ func TestFramesAreNamedAsBlenderNamesThem(t *testing.T) {
 		{"//shot_####.jpg", "shot_####", "shot_0007.png"},
 		{"//shot_####.beauty", "shot_####.beauty", "shot_0007.beauty.png"},
 		{"//shot.", "shot.####", "shot.0007.png"},
+		{"//shot_010.####", "shot_010.####", "shot_010.0007.png"},
 		{"//#", "#", "7.png"},
 		{"//{blend_name}_{fps}_####", "_blend_name___fps__####", "_blend_name___fps__0007.png"},
 		{"//..", "..####", "_.0007.png"},
