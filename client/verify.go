@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/receipt"
 )
 
@@ -148,14 +149,14 @@ func readFolder(folder string, keys []SigningKey) (history receipt.History, incl
 
 // verify hands the receipt to the verifier as the service would send it. The keys
 // come back parsed.
-func verify(r *Receipt, keys []SigningKey, zip receipt.Artifact) (receipt.Report, []receipt.PublicKey, error) {
+func verify(r *Receipt, keys []SigningKey, zip receipt.Artifact) (receipt.Report, []signingkey.Public, error) {
 	answer, err := json.Marshal(r)
 	if err != nil {
 		return receipt.Report{}, nil, fmt.Errorf("%w: %w", ErrBadSignature, err)
 	}
-	var public []receipt.PublicKey
+	var public []signingkey.Public
 	for _, key := range keys {
-		read, err := receipt.ParsePublicPEM([]byte(key.PublicKeyPEM))
+		read, err := signingkey.ParsePublicPEM([]byte(key.PublicKeyPEM))
 		if err != nil {
 			return receipt.Report{}, nil, fmt.Errorf("key %s: %w", key.KeyID, err)
 		}
@@ -165,7 +166,7 @@ func verify(r *Receipt, keys []SigningKey, zip receipt.Artifact) (receipt.Report
 }
 
 // checksOf translates a report; the error is that of the first failed check.
-func checksOf(report receipt.Report, keys []receipt.PublicKey, options []VerifyOption) ([]Check, error) {
+func checksOf(report receipt.Report, keys []signingkey.Public, options []VerifyOption) ([]Check, error) {
 	var v verifying
 	for _, option := range options {
 		option(&v)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"svc.example/client"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/receipttest"
 	"svc.example/internal/work/receipt"
 )
@@ -20,7 +21,7 @@ func TestVerifyDistinguishesAnHonestJobFromAChangedOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err := receipt.NewKey(strings.NewReader(strings.Repeat("k", 32)))
+	key, err := signingkey.New(strings.NewReader(strings.Repeat("k", 32)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func TestVerifyDistinguishesAnHonestJobFromAChangedOne(t *testing.T) {
 
 func TestFramesThatWereTakenOverAreComparedWithTheirOrigins(t *testing.T) {
 	t.Parallel()
-	key, err := receipt.NewKey(strings.NewReader(strings.Repeat("k", 32)))
+	key, err := signingkey.New(strings.NewReader(strings.Repeat("k", 32)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +112,7 @@ func TestAFolderProvesItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err := receipt.NewKey(strings.NewReader(strings.Repeat("k", 32)))
+	key, err := signingkey.New(strings.NewReader(strings.Repeat("k", 32)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,9 +19,9 @@ import (
 	"svc.example/internal/front"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/leaderboardtest"
 	"svc.example/internal/work/benchmark/leaderboard"
-	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/receiptlog"
 	"svc.example/internal/work/receipt/signing"
 )
@@ -136,7 +136,7 @@ func openBoard(ctx context.Context, b *rounds.Run, engine string, results int) (
 }
 
 func (h *board) fill(ctx context.Context, engine, address string, results int) error {
-	key, err := receipt.NewKey(rand.Reader)
+	key, err := signingkey.New(rand.Reader)
 	if err != nil {
 		return err
 	}

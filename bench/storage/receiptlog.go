@@ -16,6 +16,7 @@ import (
 
 	"svc.example/bench/rounds"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/receipttest"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/receiptlog"
@@ -58,7 +59,7 @@ func measureReceiptLog(ctx context.Context, b *rounds.Run, into rounds.Record, e
 		if err := fillLog(ctx, store, plain); err != nil {
 			return fmt.Errorf("fill the log: %w", err)
 		}
-		key, err := receipt.NewKey(rand.Reader)
+		key, err := signingkey.New(rand.Reader)
 		if err != nil {
 			return err
 		}
@@ -96,7 +97,7 @@ func measureReceiptLog(ctx context.Context, b *rounds.Run, into rounds.Record, e
 
 // receiptRate is how many receipts per second are signed and appended. Signing needs the
 // index, so it happens inside the transaction that appends.
-func receiptRate(ctx context.Context, store *db.DB, r receipt.Receipt, key receipt.Key) (float64, error) {
+func receiptRate(ctx context.Context, store *db.DB, r receipt.Receipt, key signingkey.Key) (float64, error) {
 	return rounds.Throughput(rounds.Claimers, logReceipts, func(int) error {
 		return store.Write(ctx, func(tx *db.Tx) error {
 			_, err := receiptlog.Append(ctx, tx, func(index int64) (receipt.Entry, error) {

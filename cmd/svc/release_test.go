@@ -9,7 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"svc.example/internal/work/receipt"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/release"
 )
 
@@ -18,9 +18,9 @@ import (
 func writeRelease(ts *testscript.TestScript, _ bool, args []string) {
 	folder := ts.MkAbs(args[0])
 	ts.Check(os.MkdirAll(folder, 0o755))
-	key, err := receipt.NewKey(strings.NewReader(strings.Repeat("r", 32)))
+	key, err := signingkey.New(strings.NewReader(strings.Repeat("r", 32)))
 	ts.Check(err)
-	other, err := receipt.NewKey(strings.NewReader(strings.Repeat("o", 32)))
+	other, err := signingkey.New(strings.NewReader(strings.Repeat("o", 32)))
 	ts.Check(err)
 	var sums strings.Builder
 	written := map[string][]byte{"key.pem": publicPEM(ts, key), "other.pem": publicPEM(ts, other)}

@@ -13,6 +13,7 @@ import (
 
 	"svc.example/cmd/svc/proof"
 	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/programs"
 	"svc.example/internal/test/receipttest"
 	"svc.example/internal/work/receipt"
@@ -78,9 +79,9 @@ func writeResult(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.MkdirAll(folder, 0o755))
 	job, err := receipttest.Complete(3)
 	ts.Check(err)
-	key, err := receipt.NewKey(strings.NewReader(strings.Repeat("k", 32)))
+	key, err := signingkey.New(strings.NewReader(strings.Repeat("k", 32)))
 	ts.Check(err)
-	other, err := receipt.NewKey(strings.NewReader(strings.Repeat("o", 32)))
+	other, err := signingkey.New(strings.NewReader(strings.Repeat("o", 32)))
 	ts.Check(err)
 	index := int64(2)
 	job.Receipt.LogIndex = &index
@@ -119,7 +120,7 @@ func writeResult(ts *testscript.TestScript, _ bool, args []string) {
 func writeKeys(ts *testscript.TestScript, _ bool, args []string) {
 	var keys []map[string]any
 	for _, letter := range []string{"o", "k"} {
-		key, err := receipt.NewKey(strings.NewReader(strings.Repeat(letter, 32)))
+		key, err := signingkey.New(strings.NewReader(strings.Repeat(letter, 32)))
 		ts.Check(err)
 		keys = append(keys, map[string]any{"key_id": key.Public().ID(), "public_key_pem": string(publicPEM(ts, key)), "valid_to": nil})
 	}
@@ -137,7 +138,7 @@ func jsonOf(ts *testscript.TestScript, value any) []byte {
 	return text.Bytes()
 }
 
-func publicPEM(ts *testscript.TestScript, key receipt.Key) []byte {
+func publicPEM(ts *testscript.TestScript, key signingkey.Key) []byte {
 	text, err := key.Public().PEM()
 	ts.Check(err)
 	return text

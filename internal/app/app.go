@@ -33,6 +33,8 @@ import (
 	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/ground/rowsum"
 	"svc.example/internal/ground/seal"
+	"svc.example/internal/ground/signingkey"
+	"svc.example/internal/ground/signingkey/keyfile"
 	"svc.example/internal/work/alert"
 	"svc.example/internal/work/audit"
 	"svc.example/internal/work/benchmark/leaderboard"
@@ -51,7 +53,6 @@ import (
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/project"
 	"svc.example/internal/work/quote"
-	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/receiptlog"
 	"svc.example/internal/work/receipt/signing"
 	"svc.example/internal/work/receipt/witness"
@@ -239,7 +240,7 @@ func openRing(folder string, c Config) (*signing.Ring, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read the public half of the signing key: %w", err)
 		}
-		public, err := receipt.ParsePublicPEM(text)
+		public, err := signingkey.ParsePublicPEM(text)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.SigningPublic, err)
 		}
@@ -248,7 +249,7 @@ func openRing(folder string, c Config) (*signing.Ring, error) {
 	if c.SigningKey == "" {
 		return signing.Open(folder, rand.Reader)
 	}
-	key, err := receipt.LoadKey(c.SigningKey)
+	key, err := keyfile.Load(c.SigningKey)
 	if err != nil {
 		return nil, err
 	}

@@ -20,8 +20,8 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/seal"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/identity"
-	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/signing"
 	"svc.example/internal/work/testmode"
 )
@@ -97,7 +97,7 @@ func (a *App) openTestWorld(ctx context.Context, workspaceID, public string) (wo
 	if world.sealed, err = seal.Parse(text); err != nil {
 		return nil, err
 	}
-	key, err := receipt.NewKey(bytes.NewReader(signs))
+	key, err := signingkey.New(bytes.NewReader(signs))
 	if err != nil {
 		return nil, err
 	}

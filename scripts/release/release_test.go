@@ -13,7 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"svc.example/internal/work/receipt"
+	"svc.example/internal/ground/signingkey"
+	"svc.example/internal/ground/signingkey/keyfile"
 	"svc.example/internal/work/release"
 )
 
@@ -66,7 +67,7 @@ func TestABillNamesEveryModuleAndGo(t *testing.T) {
 func TestTheSumsAreCheckedBySvcAndByOtherPrograms(t *testing.T) {
 	t.Parallel()
 	folder, keys := t.TempDir(), t.TempDir()
-	key, err := receipt.LoadOrCreateKey(filepath.Join(keys, "key.pem"), rand.Reader)
+	key, err := keyfile.LoadOrCreate(filepath.Join(keys, "key.pem"), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +99,7 @@ func TestTheSumsAreCheckedBySvcAndByOtherPrograms(t *testing.T) {
 		command := exec.Command("sh", "-c", "sha256sum --check SHA256SUMS && openssl pkeyutl -verify -pubin -inkey "+
 			filepath.Join(keys, "public.pem")+" -rawin -in SHA256SUMS -sigfile SHA256SUMS.sig")
 		command.Dir = folder
-		return release.Verify(text, signature, []receipt.PublicKey{key.Public()}, folder).Err(), command.Run()
+		return release.Verify(text, signature, []signingkey.Public{key.Public()}, folder).Err(), command.Run()
 	}
 	if svc, others := check(); svc != nil || others != nil {
 		t.Errorf("sound sums are refused: %v, %v", svc, others)

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"svc.example/internal/ground/digest"
-	"svc.example/internal/work/receipt"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/release"
 )
 
@@ -43,7 +43,7 @@ func sign(folder string, sums []byte, keyFile string) error {
 	if err != nil {
 		return err
 	}
-	key, err := receipt.ParseKeyPEM(text)
+	key, err := signingkey.ParsePEM(text)
 	if err != nil {
 		return fmt.Errorf("%s: %w", keyFile, err)
 	}

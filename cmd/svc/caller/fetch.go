@@ -15,6 +15,7 @@ import (
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/atomicfile"
 	"svc.example/internal/ground/digest"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/receipt"
 )
@@ -91,7 +92,7 @@ type given struct {
 	receipt *client.Receipt
 	logged  *client.Proof
 	history []client.SigningKey
-	keys    []receipt.PublicKey // of history
+	keys    []signingkey.Public // of history
 }
 
 // fetchProof reads the receipt of a job, its proof and the service's keys.

@@ -23,6 +23,7 @@ import (
 	"svc.example/cmd/svc/proof"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/demo"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/receipttest"
 	"svc.example/internal/work/receipt"
 )
@@ -32,7 +33,7 @@ import (
 type fakeService struct {
 	*httptest.Server
 	job       receipttest.Job
-	key       receipt.Key
+	key       signingkey.Key
 	events    string
 	inspect   map[string]any // the answer to an upload
 	started   atomic.Int64
@@ -62,7 +63,7 @@ func startFakeService(t *testing.T) *fakeService {
 	if err := job.Pack(); err != nil {
 		t.Fatal(err)
 	}
-	key, err := receipt.NewKey(strings.NewReader(strings.Repeat("k", 32)))
+	key, err := signingkey.New(strings.NewReader(strings.Repeat("k", 32)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,11 +19,12 @@ import (
 
 	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/signingkey"
+	"svc.example/internal/ground/signingkey/keyfile"
 	"svc.example/internal/render/blender"
 	"svc.example/internal/work/benchmark"
 	"svc.example/internal/work/benchmark/measure"
 	"svc.example/internal/work/farmapi"
-	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/worker"
 )
 
@@ -57,7 +58,7 @@ type benchResult struct {
 	Result   *farmapi.BenchmarkReply `json:"submitted"` // null when nothing was sent
 	frame    []byte                  // the picture of the challenge
 	workerID string                  // of this machine's registration; "" without a server
-	signer   receipt.PublicKey       // of the key that signed
+	signer   signingkey.Public       // of the key that signed
 }
 
 // Run measures, signs, sends and prints. A measurement takes minutes, so its result is
@@ -185,7 +186,7 @@ func (c *Bench) sign(done *benchResult) error {
 	if err := os.MkdirAll(c.Work, 0o700); err != nil {
 		return fmt.Errorf("create the worker's folder: %w", err)
 	}
-	key, err := receipt.LoadOrCreateKey(filepath.Join(c.Work, "benchmark.key"), rand.Reader)
+	key, err := keyfile.LoadOrCreate(filepath.Join(c.Work, "benchmark.key"), rand.Reader)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/operator"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/signing"
@@ -95,7 +96,7 @@ func (c *signingKeyRotate) Run(k *kong.Context) error {
 		return err
 	}
 	// Made once, after the yes, however often the transaction runs.
-	next := sync.OnceValues(func() (receipt.Key, error) { return ring.Make(rand.Reader) })
+	next := sync.OnceValues(func() (signingkey.Key, error) { return ring.Make(rand.Reader) })
 	var keyID string
 	if c.Reason == receipt.Compromised {
 		c.Overlap = 0

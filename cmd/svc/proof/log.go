@@ -17,6 +17,7 @@ import (
 	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/atomicfile"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/receiptlog"
 )
@@ -110,7 +111,7 @@ func (c *logVerify) known() ([]byte, error) {
 
 // keys returns the keys that the checkpoint must be signed by. The published keys only
 // show that the log is consistent in itself; --key shows whose it is.
-func (c *logVerify) keys(ctx context.Context, api *client.Client) ([]receipt.PublicKey, error) {
+func (c *logVerify) keys(ctx context.Context, api *client.Client) ([]signingkey.Public, error) {
 	if c.PinnedKey != "" {
 		return readPublicKeys(c.PinnedKey)
 	}
@@ -123,9 +124,9 @@ func (c *logVerify) keys(ctx context.Context, api *client.Client) ([]receipt.Pub
 
 // PublicKeys parses the keys that a service publishes, retired ones included. The error
 // names the key that cannot be read.
-func PublicKeys(published []client.SigningKey) (keys []receipt.PublicKey, err error) {
+func PublicKeys(published []client.SigningKey) (keys []signingkey.Public, err error) {
 	for _, p := range published {
-		key, err := receipt.ParsePublicPEM([]byte(p.PublicKeyPEM))
+		key, err := signingkey.ParsePublicPEM([]byte(p.PublicKeyPEM))
 		if err != nil {
 			return nil, fmt.Errorf("read the service's key %s: %w", p.KeyID, err)
 		}

@@ -15,6 +15,7 @@ import (
 	"svc.example/client"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/atomicfile"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/receiptlog"
 	"svc.example/internal/work/receipt/witness"
@@ -87,7 +88,7 @@ func (c *logWatch) Run(k *kong.Context) (err error) {
 
 // also compares the log with a checkpoint that someone else has seen. A checkpoint newer than
 // the log is not in its history.
-func (c *logWatch) also(ctx context.Context, source receiptlog.Source, keys []receipt.PublicKey, path string) error {
+func (c *logWatch) also(ctx context.Context, source receiptlog.Source, keys []signingkey.Public, path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("read the other checkpoint: %w", err)
@@ -131,7 +132,7 @@ func (o *oneLook) Read(ctx context.Context, path string) (data []byte, err error
 
 // logKeysOf are the keys that a log's checkpoints may be signed by: those of the file, or
 // those that the service publishes.
-func logKeysOf(ctx context.Context, api *client.Client, file string) ([]receipt.PublicKey, error) {
+func logKeysOf(ctx context.Context, api *client.Client, file string) ([]signingkey.Public, error) {
 	if file != "" {
 		return readPublicKeys(file)
 	}

@@ -16,7 +16,7 @@ import (
 
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/atomicfile"
-	"svc.example/internal/work/receipt"
+	"svc.example/internal/ground/signingkey/keyfile"
 	"svc.example/internal/work/receipt/witness"
 )
 
@@ -49,7 +49,7 @@ func (c *logWitness) Run(k *kong.Context) error {
 	if err := atomicfile.MkdirAll(c.Data); err != nil {
 		return fmt.Errorf("prepare the witness's folder: %w", err)
 	}
-	private, err := receipt.LoadOrCreateKey(filepath.Join(c.Data, "witness.pem"), rand.Reader)
+	private, err := keyfile.LoadOrCreate(filepath.Join(c.Data, "witness.pem"), rand.Reader)
 	if err != nil {
 		return err
 	}

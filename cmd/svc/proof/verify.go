@@ -26,6 +26,7 @@ import (
 
 	"svc.example/client"
 	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/witness"
 	"svc.example/internal/work/release"
@@ -235,7 +236,7 @@ func (c *Verify) missing(report receipt.Report) error {
 
 // keys are those that may have signed the receipt and the checkpoint: from --keys,
 // from --key, or found next to the receipt. With --keys and --key, both count.
-func (c *Verify) keys(found *verified, history receipt.History) ([]receipt.PublicKey, error) {
+func (c *Verify) keys(found *verified, history receipt.History) ([]signingkey.Public, error) {
 	found.Pinned = c.PinnedKey != "" || c.Keys != ""
 	switch {
 	case c.PinnedKey != "":
@@ -323,7 +324,7 @@ func fetchKeys(url string) ([]byte, error) {
 // is skipped, but a checkpoint without a proof is a mistake: the person wanted the log
 // to be checked. A damaged proof counts as no proof of the log, exit code 5. It returns the
 // proof, nil without one.
-func (c *Verify) checkLog(report *receipt.Report, keys []receipt.PublicKey) (*receipt.Inclusion, error) {
+func (c *Verify) checkLog(report *receipt.Report, keys []signingkey.Public) (*receipt.Inclusion, error) {
 	var known []byte
 	if c.Known != "" {
 		var err error
@@ -396,7 +397,7 @@ func (c *Verify) findArtifact(r receipt.Receipt) string {
 
 // VerifyFile checks a receipt, an envelope or a saved response, and the ZIP at path. A
 // failed check is in the report; an error means that the ZIP could not be opened.
-func VerifyFile(document []byte, keys []receipt.PublicKey, path string) (receipt.Report, error) {
+func VerifyFile(document []byte, keys []signingkey.Public, path string) (receipt.Report, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return receipt.Report{}, fmt.Errorf("open the ZIP: %w", err)
@@ -410,12 +411,12 @@ func VerifyFile(document []byte, keys []receipt.PublicKey, path string) (receipt
 }
 
 // readPublicKeys reads one or more keys from a PEM file. The error names the path.
-func readPublicKeys(path string) ([]receipt.PublicKey, error) {
+func readPublicKeys(path string) ([]signingkey.Public, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the public key: %w", err)
 	}
-	keys, err := receipt.ParsePublicPEMs(text)
+	keys, err := signingkey.ParsePublicPEMs(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

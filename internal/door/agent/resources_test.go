@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/receipt"
 )
 
@@ -24,13 +25,13 @@ func (c *client) resource(uri any) *mcp.ResourceContents {
 }
 
 // keysIn reads PEM blocks.
-func keysIn(t *testing.T, text string) (keys []receipt.PublicKey) {
+func keysIn(t *testing.T, text string) (keys []signingkey.Public) {
 	t.Helper()
 	for _, block := range strings.SplitAfter(text, "-----END PUBLIC KEY-----\n") {
 		if block == "" {
 			continue
 		}
-		key, err := receipt.ParsePublicPEM([]byte(block))
+		key, err := signingkey.ParsePublicPEM([]byte(block))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,11 +13,11 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/benchmark"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/identity"
-	"svc.example/internal/work/receipt"
 )
 
 // Run is a synthetic receipt of a GPU with a memory in GB (0 = unknown) and a
@@ -73,7 +73,7 @@ type Fleet struct {
 // Machine is a node key and the signing key that it is bound to.
 type Machine struct {
 	Node string
-	Key  receipt.Key
+	Key  signingkey.Key
 }
 
 // NewFleet makes a fleet.
@@ -83,7 +83,7 @@ func NewFleet(_ context.Context, board *leaderboard.Board) (*Fleet, error) {
 
 // NewMachine makes a node key and a signing key.
 func (f *Fleet) NewMachine(ctx context.Context) (m Machine, err error) {
-	if m.Key, err = receipt.NewKey(rand.Reader); err != nil {
+	if m.Key, err = signingkey.New(rand.Reader); err != nil {
 		return m, err
 	}
 	return m, f.Board.DB.Write(ctx, func(tx *db.Tx) error {

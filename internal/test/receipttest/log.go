@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/receipt"
 )
 
@@ -25,7 +26,7 @@ func Leaves(envelope []byte, index, size int64) ([]receipt.Entry, error) {
 
 // Prove makes the inclusion proof of one leaf among leaves, with a checkpoint that
 // key signs.
-func Prove(leaves []receipt.Entry, index int64, key receipt.Key) (receipt.Inclusion, error) {
+func Prove(leaves []receipt.Entry, index int64, key signingkey.Key) (receipt.Inclusion, error) {
 	var stored []tlog.Hash
 	reader := tlog.HashReaderFunc(func(indexes []int64) ([]tlog.Hash, error) {
 		var hashes []tlog.Hash

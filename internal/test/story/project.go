@@ -18,6 +18,7 @@ import (
 
 	"svc.example/client"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/render/blender"
 	"svc.example/internal/render/pixels"
 	"svc.example/internal/work/receipt"
@@ -168,7 +169,7 @@ func (svc *Service) WantFilesInReceipt(jobID string, files map[string][]byte) {
 		if err != nil {
 			return err
 		}
-		report := receipt.Verify([]byte(kept.Envelope), []receipt.PublicKey{key.Public()}, nil)
+		report := receipt.Verify([]byte(kept.Envelope), []signingkey.Public{key.Public()}, nil)
 		if err := report.Err(); err != nil {
 			return err
 		}

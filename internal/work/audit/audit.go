@@ -23,6 +23,7 @@ import (
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/rowsum"
 	"svc.example/internal/ground/seal"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/alert"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/dispatch"
@@ -121,7 +122,7 @@ type auditor struct {
 	Store
 	Audited
 
-	keys  []receipt.PublicKey // every key that ever signed: old receipts stay valid
+	keys  []signingkey.Public // every key that ever signed: old receipts stay valid
 	owned bitmap              // leaves that belong to a receipt
 	sizes query.AuditSizesRow // what there is to read, for the progress
 }

@@ -7,6 +7,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/receipt"
@@ -72,10 +73,10 @@ func (a *auditor) receipt(ctx context.Context, tx *db.Tx, row query.Receipt, rec
 }
 
 // key returns the key of that id, or none.
-func (a *auditor) key(id string) []receipt.PublicKey {
+func (a *auditor) key(id string) []signingkey.Public {
 	for _, key := range a.keys {
 		if key.ID() == id {
-			return []receipt.PublicKey{key}
+			return []signingkey.Public{key}
 		}
 	}
 	return nil

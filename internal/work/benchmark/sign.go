@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"svc.example/internal/ground/digest"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/receipt"
 )
 
@@ -60,7 +61,7 @@ func (r Receipt) statement() statement[Receipt] {
 
 // Sign writes the receipt as a signed envelope. Times are written in UTC, to the
 // microsecond. Error: ErrMalformed. It signs nothing that Open would refuse.
-func Sign(r Receipt, key receipt.Key) (json.RawMessage, error) {
+func Sign(r Receipt, key signingkey.Key) (json.RawMessage, error) {
 	r = r.normal()
 	if err := r.consistent(); err != nil {
 		return nil, err
@@ -76,8 +77,8 @@ func Sign(r Receipt, key receipt.Key) (json.RawMessage, error) {
 // The bytes must be exactly those that Sign would write: with a second spelling the same
 // result could be sent twice. key is the one that the sender claims; whether it may use
 // that key is for the caller to check.
-func Open(envelope []byte, key receipt.PublicKey) (Receipt, error) {
-	payload, err := receipt.Unseal(envelope, []receipt.PublicKey{key})
+func Open(envelope []byte, key signingkey.Public) (Receipt, error) {
+	payload, err := receipt.Unseal(envelope, []signingkey.Public{key})
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -95,7 +96,7 @@ func Open(envelope []byte, key receipt.PublicKey) (Receipt, error) {
 // SignRecord writes the service's statement about the receipt in envelope.
 // Repeating it with equal arguments gives equal bytes. Errors: those of a malformed
 // envelope and of sealing.
-func SignRecord(r Record, envelope []byte, key receipt.Key) (json.RawMessage, error) {
+func SignRecord(r Record, envelope []byte, key signingkey.Key) (json.RawMessage, error) {
 	subject, err := PayloadSHA256(envelope)
 	if err != nil {
 		return nil, err
@@ -116,7 +117,7 @@ func (r Record) statement(receiptSHA256 string) statement[Record] {
 // OpenRecord reads the service's statement and checks that it is about the worker's
 // envelope. Error: receipt.ErrBadSignature. keys are all public keys of the service, old
 // ones too. A record about another receipt counts as a bad signature.
-func OpenRecord(record, envelope []byte, keys []receipt.PublicKey) (Record, error) {
+func OpenRecord(record, envelope []byte, keys []signingkey.Public) (Record, error) {
 	payload, err := receipt.Unseal(record, keys)
 	if err != nil {
 		return Record{}, err

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/benchmark"
 	"svc.example/internal/work/receipt"
 )
@@ -23,9 +24,9 @@ func (entropy) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func key(t testing.TB) receipt.Key {
+func key(t testing.TB) signingkey.Key {
 	t.Helper()
-	k, err := receipt.NewKey(entropy{})
+	k, err := signingkey.New(entropy{})
 	if err != nil {
 		t.Fatal(err)
 	}

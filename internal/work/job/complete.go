@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/render/settings"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/project"
@@ -207,7 +208,7 @@ func receiptOf(job Record, a Artifact, completed time.Time) receipt.Receipt {
 // keepReceipt signs and stores the receipt and returns its entry for the log. The
 // envelope is stored as signed: a verifier needs the same bytes, and signing it again
 // later would take a key that may have ended.
-func keepReceipt(ctx context.Context, tx *db.Tx, r receipt.Receipt, key receipt.Key) (receipt.Entry, error) {
+func keepReceipt(ctx context.Context, tx *db.Tx, r receipt.Receipt, key signingkey.Key) (receipt.Entry, error) {
 	envelope, err := receipt.Sign(r, key)
 	if err != nil {
 		return receipt.Entry{}, fmt.Errorf("sign receipt: %w", err)

@@ -10,6 +10,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/signing"
 )
@@ -55,7 +56,7 @@ func Erase(ctx context.Context, tx *db.Tx, workspaceID string) ([]Record, error)
 
 // eraseReceipt replaces a job's receipt, if it has one, by its leaf. A receipt that cannot
 // be opened is an error: its leaf would be unknown.
-func eraseReceipt(ctx context.Context, tx *db.Tx, jobID string, keys []receipt.PublicKey) error {
+func eraseReceipt(ctx context.Context, tx *db.Tx, jobID string, keys []signingkey.Public) error {
 	row, err := tx.ReceiptByJob(ctx, jobID)
 	if db.IsNotFound(err) {
 		return nil

@@ -9,6 +9,8 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
+
+	"svc.example/internal/ground/signingkey"
 )
 
 // Checkpoint states the content of the whole log: its first Size leaves have this
@@ -38,7 +40,7 @@ func CheckOrigin(origin string) error {
 
 // SignCheckpoint writes the checkpoint as a signed note. Equal checkpoints and keys
 // give equal bytes.
-func SignCheckpoint(c Checkpoint, key Key) ([]byte, error) {
+func SignCheckpoint(c Checkpoint, key signingkey.Key) ([]byte, error) {
 	if err := CheckOrigin(c.Origin); err != nil {
 		return nil, fmt.Errorf("sign checkpoint: %w", err)
 	}
@@ -56,7 +58,7 @@ func SignCheckpoint(c Checkpoint, key Key) ([]byte, error) {
 // OpenCheckpoint reads a signed note. One of the keys must have signed it under the
 // name in its first line. Signatures of others, such as witnesses, are allowed and
 // ignored. Every error is an [ErrNotInLog].
-func OpenCheckpoint(text []byte, keys []PublicKey) (Checkpoint, error) {
+func OpenCheckpoint(text []byte, keys []signingkey.Public) (Checkpoint, error) {
 	// The name is read from the text itself; the signature then proves that a known key
 	// signed under that name. Whether it is the expected log is for the caller.
 	origin, _, _ := strings.Cut(string(text), "\n")
@@ -115,14 +117,14 @@ func Signatures(text string) int {
 
 // LogVerifier is the key as C2SP signed-note writes it, NAME+ID+KEY, for the log of that name:
 // what witnesses of others are given.
-func LogVerifier(origin string, key PublicKey) (string, error) {
-	return note.NewEd25519VerifierKey(origin, key.raw)
+func LogVerifier(origin string, key signingkey.Public) (string, error) {
+	return note.NewEd25519VerifierKey(origin, key.Raw())
 }
 
 // noteVerifier makes the verifier of a key under the log's name. Package note knows
 // keys by name and a hash of both, so the same key under another name does not verify.
-func noteVerifier(origin string, key PublicKey) (note.Verifier, error) {
-	text, err := note.NewEd25519VerifierKey(origin, key.raw)
+func noteVerifier(origin string, key signingkey.Public) (note.Verifier, error) {
+	text, err := note.NewEd25519VerifierKey(origin, key.Raw())
 	if err != nil {
 		return nil, err
 	}
@@ -132,9 +134,9 @@ func noteVerifier(origin string, key PublicKey) (note.Verifier, error) {
 // noteSigner adapts a key to package note.
 type noteSigner struct {
 	note.Verifier
-	key Key
+	key signingkey.Key
 }
 
 func (s noteSigner) Sign(text []byte) ([]byte, error) {
-	return s.key.sign(text)
+	return s.key.SignRaw(text)
 }

@@ -3,6 +3,8 @@ package receipt
 import (
 	"bytes"
 	"context"
+	"crypto"
+	"crypto/ed25519"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -14,6 +16,7 @@ import (
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 
 	"svc.example/internal/ground/digest"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/render/framelist"
 )
 
@@ -70,7 +73,7 @@ func newStatement(r Receipt) statement {
 // Sign writes the receipt as a DSSE envelope in JSON, without line breaks. Equal
 // receipts and keys give equal bytes; times are written in UTC, to the microsecond.
 // Sign refuses a receipt that contradicts itself.
-func Sign(r Receipt, key Key) (json.RawMessage, error) {
+func Sign(r Receipt, key signingkey.Key) (json.RawMessage, error) {
 	r = r.normal()
 	if err := r.consistent(); err != nil {
 		return nil, fmt.Errorf("sign receipt %s: %w", r.ReceiptID, err)
@@ -89,7 +92,7 @@ func Sign(r Receipt, key Key) (json.RawMessage, error) {
 // Seal writes an in-toto statement as a DSSE envelope in JSON, without line breaks. It
 // checks nothing about the statement. Ed25519 is deterministic, so equal statements and
 // keys give equal bytes.
-func Seal(statement []byte, key Key) (json.RawMessage, error) {
+func Seal(statement []byte, key signingkey.Key) (json.RawMessage, error) {
 	envelopes, err := dsse.NewEnvelopeSigner(signer{key})
 	if err != nil {
 		return nil, err
@@ -103,14 +106,14 @@ func Seal(statement []byte, key Key) (json.RawMessage, error) {
 
 // Unseal checks an envelope's signature against the keys and returns its statement,
 // of any type. Every error is an [ErrBadSignature].
-func Unseal(envelope []byte, keys []PublicKey) (statement []byte, err error) {
+func Unseal(envelope []byte, keys []signingkey.Public) (statement []byte, err error) {
 	signed, err := openSigned(envelope, keys)
 	return signed.payload, err
 }
 
 // Open checks an envelope's signature against the keys and returns its receipt. Every
 // error is an [ErrBadSignature].
-func Open(envelope []byte, keys []PublicKey) (Receipt, error) {
+func Open(envelope []byte, keys []signingkey.Public) (Receipt, error) {
 	signed, err := openSigned(envelope, keys)
 	if err != nil {
 		return Receipt{}, err
@@ -126,7 +129,7 @@ type signed struct {
 
 // openSigned checks form and signature. It picks the key by the envelope's key id; the
 // id is only a hint, since the signature is checked against the key that was given.
-func openSigned(document []byte, keys []PublicKey) (signed, error) {
+func openSigned(document []byte, keys []signingkey.Public) (signed, error) {
 	var envelope dsse.Envelope
 	if err := decodeStrict(document, &envelope); err != nil {
 		return signed{}, fmt.Errorf("%w: not a DSSE envelope: %w", ErrBadSignature, err)
@@ -266,3 +269,25 @@ func (r Receipt) listed() (belongs func(i int) int, err error) {
 func isBareName(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\\\x00")
 }
+
+// signer and verifier adapt the keys to package dsse.
+type signer struct{ key signingkey.Key }
+
+func (s signer) Sign(_ context.Context, data []byte) ([]byte, error) {
+	return s.key.SignRaw(data)
+}
+
+func (s signer) KeyID() (string, error) { return s.key.Public().ID(), nil }
+
+type verifier struct{ key signingkey.Public }
+
+func (v verifier) Verify(_ context.Context, data, signature []byte) error {
+	if !v.key.Verify(data, signature) {
+		return errors.New("the signature does not match")
+	}
+	return nil
+}
+
+func (v verifier) KeyID() (string, error) { return v.key.ID(), nil }
+
+func (v verifier) Public() crypto.PublicKey { return ed25519.PublicKey(v.key.Raw()) }

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 
 	"golang.org/x/mod/sumdb/tlog"
+
+	"svc.example/internal/ground/signingkey"
 )
 
 // FrameSetType is the type of the statement about the frames of a receipt.
@@ -36,7 +38,7 @@ type frameStatement struct {
 
 // WithFrameSet adds the signed statement about its frames to a receipt that is to be signed
 // with the same key.
-func WithFrameSet(r Receipt, key Key) (Receipt, error) {
+func WithFrameSet(r Receipt, key signingkey.Key) (Receipt, error) {
 	r = r.normal()
 	text, err := r.frameStatement()
 	if err != nil {
@@ -136,7 +138,7 @@ func ProveFrame(r Receipt, frame int) (FrameProof, error) {
 // VerifyFrame checks a frame's proof against the keys, and the picture, which may be nil,
 // against the frame. Its checks are "signature", "frame" and, of pictures, "pictures". A key
 // that has ended is refused: nothing shows where in the log the statement was signed.
-func VerifyFrame(document []byte, keys []PublicKey, history History, pictures fs.FS) (report Report, p FrameProof) {
+func VerifyFrame(document []byte, keys []signingkey.Public, history History, pictures fs.FS) (report Report, p FrameProof) {
 	if err := decodeStrict(document, &p); err != nil {
 		_ = report.distrust("signature", fmt.Errorf("it is no proof of a frame: %w", err))
 		return report, p
@@ -207,7 +209,7 @@ func (p FrameProof) check(statement []byte) (frameSet, error) {
 
 // checkFrameSet checks that the FrameSet of a receipt, where it has one, is about its frames
 // and signed by the receipt's key.
-func (r Receipt) checkFrameSet(keys []PublicKey, keyID string) error {
+func (r Receipt) checkFrameSet(keys []signingkey.Public, keyID string) error {
 	if r.FrameSet == nil {
 		return nil
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"svc.example/internal/ground/signingkey"
 )
 
 // Reasons for the end of a key.
@@ -26,7 +28,7 @@ type End struct {
 // DatedKey is a published key with its end; End is nil for a key without one, or whose end
 // is still to come.
 type DatedKey struct {
-	Key PublicKey
+	Key signingkey.Public
 	End *End
 }
 
@@ -85,7 +87,7 @@ func ParseHistory(document []byte) (History, error) {
 }
 
 func (p publishedKey) dated() (DatedKey, error) {
-	key, err := ParsePublicPEM([]byte(p.PublicKeyPEM))
+	key, err := signingkey.ParsePublicPEM([]byte(p.PublicKeyPEM))
 	if err != nil {
 		return DatedKey{}, err
 	}
@@ -109,8 +111,8 @@ func (p publishedKey) dated() (DatedKey, error) {
 }
 
 // Keys are the public keys of the history.
-func (h History) Keys() []PublicKey {
-	keys := make([]PublicKey, len(h))
+func (h History) Keys() []signingkey.Public {
+	keys := make([]signingkey.Public, len(h))
 	for i, k := range h {
 		keys[i] = k.Key
 	}
@@ -136,7 +138,7 @@ func (h History) openCheckpoint(text []byte) (Checkpoint, error) {
 	}
 	var bad error
 	for _, k := range h {
-		if _, err := OpenCheckpoint(text, []PublicKey{k.Key}); err != nil {
+		if _, err := OpenCheckpoint(text, []signingkey.Public{k.Key}); err != nil {
 			continue
 		}
 		switch {

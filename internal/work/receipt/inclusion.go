@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/mod/sumdb/tlog"
+
+	"svc.example/internal/ground/signingkey"
 )
 
 // ErrNotInLog reports that a receipt is not proven to be in the log: it names another
@@ -60,7 +62,7 @@ func NewInclusion(index int64, path tlog.RecordProof, checkpoint []byte) Inclusi
 // Check verifies that the proof leads from the entry to the checkpoint's root, and that
 // one of the keys has signed the checkpoint. It returns that checkpoint. Every error is
 // an [ErrNotInLog].
-func (p Inclusion) Check(entry Entry, keys []PublicKey) (Checkpoint, error) {
+func (p Inclusion) Check(entry Entry, keys []signingkey.Public) (Checkpoint, error) {
 	c, err := OpenCheckpoint([]byte(p.Checkpoint), keys)
 	if err != nil {
 		return c, err
@@ -87,7 +89,7 @@ func (p Inclusion) Check(entry Entry, keys []PublicKey) (Checkpoint, error) {
 // Skipped; on the report of an invalid receipt it does nothing. pinned, which may be
 // nil, is a checkpoint from another source: the proof must have the same root. Only a
 // pinned checkpoint can uncover a log that shows different readers different histories.
-func (r *Report) InLog(p *Inclusion, keys []PublicKey, pinned []byte) {
+func (r *Report) InLog(p *Inclusion, keys []signingkey.Public, pinned []byte) {
 	switch {
 	case r.Receipt == nil:
 		return
@@ -119,7 +121,7 @@ func (r *Report) Witnessed(status Status, text string) {
 // the signed receipt names, then the path, then the pinned checkpoint. Roots can be
 // compared only at one size, so a pinned checkpoint of another size proves nothing
 // here.
-func (r *Report) checkLog(p Inclusion, keys []PublicKey, pinned []byte) (Checkpoint, error) {
+func (r *Report) checkLog(p Inclusion, keys []signingkey.Public, pinned []byte) (Checkpoint, error) {
 	if named := r.Receipt.LogIndex; named == nil || *named != p.LogIndex {
 		return Checkpoint{}, fmt.Errorf("%w: the proof is of leaf %d, the receipt names %s", ErrNotInLog, p.LogIndex, leafName(named))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/receipttest"
 	"svc.example/internal/work/receipt"
 )
@@ -19,7 +20,7 @@ const origin = receipttest.Origin
 // logged is a receipt in a log of its own.
 type logged struct {
 	envelope json.RawMessage
-	keys     []receipt.PublicKey
+	keys     []signingkey.Public
 	proof    receipt.Inclusion
 	leaves   []receipt.Entry
 }
@@ -239,7 +240,7 @@ func TestLogNameCannotMakeACheckpointLookLikeAReceipt(t *testing.T) {
 
 func FuzzOpenCheckpointGivesWhatWasSigned(f *testing.F) {
 	honest := checkpoint(f, receipt.Checkpoint{Origin: origin, Size: 7}, "a")
-	keys := []receipt.PublicKey{testKey(f, "a").Public()}
+	keys := []signingkey.Public{testKey(f, "a").Public()}
 	f.Add(honest)
 	f.Add([]byte("x\n0\n\n\n— x AAAA\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/receipttest"
 	"svc.example/internal/work/receipt"
 )
@@ -147,7 +148,7 @@ func TestLooseOutputsAreThoseOfTheReceipt(t *testing.T) {
 }
 
 // withFrameSet is a receipt of n frames with a tree over them.
-func withFrameSet(t *testing.T, n int) (job receipttest.Job, envelope json.RawMessage, keys []receipt.PublicKey) {
+func withFrameSet(t *testing.T, n int) (job receipttest.Job, envelope json.RawMessage, keys []signingkey.Public) {
 	t.Helper()
 	job, _, keys = complete(t, n)
 	var err error
@@ -225,7 +226,7 @@ func TestAChangedProofOfAFrameIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if report, _ := receipt.VerifyFrame(document, []receipt.PublicKey{testKey(t, "b").Public()}, nil, nil); !errors.Is(report.Err(), receipt.ErrBadSignature) {
+	if report, _ := receipt.VerifyFrame(document, []signingkey.Public{testKey(t, "b").Public()}, nil, nil); !errors.Is(report.Err(), receipt.ErrBadSignature) {
 		t.Errorf("another key: %v", report.Checks)
 	}
 	for reason, good := range map[string]bool{"superseded": true, "compromised": false} {

@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"svc.example/internal/ground/digest"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/receipttest"
 	"svc.example/internal/work/receipt"
 )
@@ -51,7 +52,7 @@ func TestAReceiptNamesEveryFileOfAProject(t *testing.T) {
 	if want := hashOf(t, []byte(lines)); r.Input.ProjectSHA256 != want {
 		t.Errorf("the project is %s, sha256sum's lines are %s", r.Input.ProjectSHA256, want)
 	}
-	statement, err := receipt.Unseal(sign(t, r), []receipt.PublicKey{testKey(t, "a").Public()})
+	statement, err := receipt.Unseal(sign(t, r), []signingkey.Public{testKey(t, "a").Public()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +108,7 @@ func TestAProjectIsHeldAgainstItsReceipt(t *testing.T) {
 		dir := aProject()
 		r := project(t, dir)
 		c.change(dir)
-		report := receipt.Verify(sign(t, r), []receipt.PublicKey{testKey(t, "a").Public()}, nil)
+		report := receipt.Verify(sign(t, r), []signingkey.Public{testKey(t, "a").Public()}, nil)
 		report.InProject(dir)
 		last := report.Checks[len(report.Checks)-1]
 		if last.Name != "project" || (last.Status == receipt.OK) != (c.wrong == "") || !strings.HasPrefix(last.Text, c.wrong) {
@@ -121,7 +122,7 @@ func TestAProjectIsHeldAgainstItsReceipt(t *testing.T) {
 
 func TestWhatWasNotGivenIsNotCheckedAndSaidSo(t *testing.T) {
 	t.Parallel()
-	keys := []receipt.PublicKey{testKey(t, "a").Public()}
+	keys := []signingkey.Public{testKey(t, "a").Public()}
 	report := receipt.Verify(sign(t, project(t, aProject())), keys, nil)
 	report.InProject(nil)
 	if last := report.Checks[len(report.Checks)-1]; last.Name != "project" || last.Status != receipt.Skipped {

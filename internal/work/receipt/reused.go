@@ -3,6 +3,8 @@ package receipt
 import (
 	"fmt"
 	"strings"
+
+	"svc.example/internal/ground/signingkey"
 )
 
 // consistentOrigin checks that a frame that was taken over says so without contradiction: its
@@ -22,7 +24,7 @@ func (r Receipt) consistentOrigin(f Frame) error {
 // FromOrigins adds the check "reused" to the report of a receipt with frames that were taken
 // over: the receipts that they come from state the same pictures. origins are documents of
 // Verify; those of other jobs do no harm. A receipt without such frames gets no check.
-func (r *Report) FromOrigins(origins [][]byte, keys []PublicKey) {
+func (r *Report) FromOrigins(origins [][]byte, keys []signingkey.Public) {
 	if r.Receipt == nil {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/receipttest"
 	"svc.example/internal/work/receipt"
 )
@@ -111,7 +112,7 @@ func job(t *testing.T, n int) receipttest.Job {
 // unset is a receipt without the tree over its frames, which would tell each change of them.
 func unset(t *testing.T, envelope []byte) []byte {
 	t.Helper()
-	r, err := receipt.Open(envelope, []receipt.PublicKey{testKey(t, "a").Public()})
+	r, err := receipt.Open(envelope, []signingkey.Public{testKey(t, "a").Public()})
 	if err != nil {
 		t.Fatal(err)
 	}

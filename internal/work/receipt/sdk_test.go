@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/receipttest"
 	"svc.example/internal/work/receipt"
@@ -73,7 +74,7 @@ func (c judged) verdict(t *testing.T) string {
 }
 
 // published is a key as /v1/signing-keys lists it.
-func published(t *testing.T, key receipt.Key, end map[string]any) map[string]any {
+func published(t *testing.T, key signingkey.Key, end map[string]any) map[string]any {
 	t.Helper()
 	pem, err := key.Public().PEM()
 	if err != nil {
@@ -222,7 +223,7 @@ func forgeries(t *testing.T) (cases []judged) {
 func retyped(t *testing.T, envelope []byte, from, to string) []byte {
 	t.Helper()
 	key := testKey(t, "a")
-	payload, err := receipt.Unseal(envelope, []receipt.PublicKey{key.Public()})
+	payload, err := receipt.Unseal(envelope, []signingkey.Public{key.Public()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +256,7 @@ func pack(t *testing.T, j *receipttest.Job, more ...string) {
 // answerOf is the body of a receipt's answer with one plain member written otherwise.
 func answerOf(t *testing.T, envelope []byte, charged string) []byte {
 	t.Helper()
-	opened, err := receipt.Open(envelope, []receipt.PublicKey{testKey(t, "a").Public()})
+	opened, err := receipt.Open(envelope, []signingkey.Public{testKey(t, "a").Public()})
 	if err != nil {
 		t.Fatal(err)
 	}

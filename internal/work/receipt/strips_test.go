@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/receipt"
 )
 
@@ -39,7 +40,7 @@ func TestStripsAreExplained(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report := receipt.Verify(envelope, []receipt.PublicKey{key.Public()}, nil)
+	report := receipt.Verify(envelope, []signingkey.Public{key.Public()}, nil)
 	if !slices.ContainsFunc(report.Checks, func(c receipt.Check) bool {
 		return c.Name == "strips" && c.Status == receipt.OK && strings.HasPrefix(c.Text, "several workers rendered 1 frame in strips")
 	}) {

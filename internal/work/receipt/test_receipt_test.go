@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/receipttest"
 	"svc.example/internal/work/receipt"
 )
@@ -20,7 +21,7 @@ func TestAReceiptOfTestModeIsTakenOnlyByWhoAsksForIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err := receipt.NewKey(rand.Reader)
+	key, err := signingkey.New(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +37,7 @@ func TestAReceiptOfTestModeIsTakenOnlyByWhoAsksForIt(t *testing.T) {
 		}
 		return envelope, r
 	}
-	keys := []receipt.PublicKey{key.Public()}
+	keys := []signingkey.Public{key.Public()}
 	job.Receipt.Test = true
 	envelope, signed := sign(job.Receipt)
 	report := receipt.Verify(envelope, keys, nil)

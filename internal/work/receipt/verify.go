@@ -10,6 +10,7 @@ import (
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/digest"
+	"svc.example/internal/ground/signingkey"
 )
 
 // ErrBadArtifact reports that the ZIP is not the one in the receipt.
@@ -124,7 +125,7 @@ func (r *Report) distrust(name string, err error) error {
 //	manifest   manifest.json agrees with the receipt
 //
 // [Report.InLog] adds the check that the receipt is in the log.
-func Verify(document []byte, keys []PublicKey, artifact Artifact) Report {
+func Verify(document []byte, keys []signingkey.Public, artifact Artifact) Report {
 	var report Report
 	receipt, err := report.checkReceipt(document, keys)
 	if err != nil {
@@ -142,7 +143,7 @@ func Verify(document []byte, keys []PublicKey, artifact Artifact) Report {
 
 // checkReceipt runs the checks that need no artifact. Its error is in the report
 // already. It stops at the first failure, because each check relies on the one before.
-func (r *Report) checkReceipt(document []byte, keys []PublicKey) (Receipt, error) {
+func (r *Report) checkReceipt(document []byte, keys []signingkey.Public) (Receipt, error) {
 	envelope, members, err := unwrap(document)
 	if err != nil {
 		return Receipt{}, r.distrust("signature", err)

@@ -20,13 +20,14 @@ import (
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 	"pgregory.net/rapid"
 
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/receipttest"
 	"svc.example/internal/work/receipt"
 )
 
-func testKey(t testing.TB, letter string) receipt.Key {
+func testKey(t testing.TB, letter string) signingkey.Key {
 	t.Helper()
-	key, err := receipt.NewKey(strings.NewReader(strings.Repeat(letter, 32)))
+	key, err := signingkey.New(strings.NewReader(strings.Repeat(letter, 32)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,13 +35,13 @@ func testKey(t testing.TB, letter string) receipt.Key {
 }
 
 // complete gives a job of n frames and its envelope.
-func complete(t testing.TB, n int) (receipttest.Job, json.RawMessage, []receipt.PublicKey) {
+func complete(t testing.TB, n int) (receipttest.Job, json.RawMessage, []signingkey.Public) {
 	t.Helper()
 	job, err := receipttest.Complete(n)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return job, sign(t, job.Receipt), []receipt.PublicKey{testKey(t, "a").Public()}
+	return job, sign(t, job.Receipt), []signingkey.Public{testKey(t, "a").Public()}
 }
 
 func sign(t testing.TB, r receipt.Receipt) json.RawMessage {
@@ -147,7 +148,7 @@ func TestSignedReceiptIsReadAsItWasWritten(t *testing.T) {
 		if err != nil || !bytes.Equal(first, again) {
 			t.Fatalf("the same receipt gave other bytes, error %v", err)
 		}
-		got, err := receipt.Open(first, []receipt.PublicKey{key.Public()})
+		got, err := receipt.Open(first, []signingkey.Public{key.Public()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -369,12 +370,12 @@ func TestSignedContentMustBeAReceiptAsWeWriteIt(t *testing.T) {
 func TestOtherKeyIsABadSignature(t *testing.T) {
 	t.Parallel()
 	_, envelope, _ := complete(t, 1)
-	for _, keys := range [][]receipt.PublicKey{nil, {testKey(t, "b").Public()}} {
+	for _, keys := range [][]signingkey.Public{nil, {testKey(t, "b").Public()}} {
 		if _, err := receipt.Open(envelope, keys); !errors.Is(err, receipt.ErrBadSignature) {
 			t.Errorf("with %d other keys: %v", len(keys), err)
 		}
 	}
-	both := []receipt.PublicKey{testKey(t, "b").Public(), testKey(t, "a").Public()}
+	both := []signingkey.Public{testKey(t, "b").Public(), testKey(t, "a").Public()}
 	if _, err := receipt.Open(envelope, both); err != nil {
 		t.Errorf("a key among others must do: %v", err)
 	}

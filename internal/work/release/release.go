@@ -16,6 +16,7 @@ import (
 	"regexp"
 	"strings"
 
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/receipt"
 )
 
@@ -64,7 +65,7 @@ func stated(files []File) ([]byte, error) {
 
 // Sign returns the content of SignatureFile for the text of SumsFile. It refuses a text
 // that ParseSums refuses.
-func Sign(sums []byte, key receipt.Key) ([]byte, error) {
+func Sign(sums []byte, key signingkey.Key) ([]byte, error) {
 	files, err := ParseSums(sums)
 	if err != nil {
 		return nil, fmt.Errorf("sign the sums: %w", err)

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/receipttest"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/release"
@@ -22,13 +23,13 @@ const archive, other = "svc_1.2.0_linux_amd64.tar.gz", "svc_1.2.0_amd64.deb"
 type published struct {
 	t               *testing.T
 	folder          string
-	key             receipt.Key
+	key             signingkey.Key
 	sums, signature []byte
 }
 
-func key(t *testing.T, letter string) receipt.Key {
+func key(t *testing.T, letter string) signingkey.Key {
 	t.Helper()
-	made, err := receipt.NewKey(strings.NewReader(strings.Repeat(letter, 32)))
+	made, err := signingkey.New(strings.NewReader(strings.Repeat(letter, 32)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +66,7 @@ func (p *published) sign(sums string) {
 }
 
 func (p *published) verify() release.Report {
-	return release.Verify(p.sums, p.signature, []receipt.PublicKey{key(p.t, "x").Public(), p.key.Public()}, p.folder)
+	return release.Verify(p.sums, p.signature, []signingkey.Public{key(p.t, "x").Public(), p.key.Public()}, p.folder)
 }
 
 // statusOf is the status of a check, "" if it was not made.

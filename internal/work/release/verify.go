@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"svc.example/internal/ground/digest"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/receipt"
 )
 
@@ -49,7 +50,7 @@ func (r *Report) fail(kind error, name, text string, args ...any) {
 //	NAME       each file of the list, by its name: its SHA-256, or skipped if it is not there
 //
 // It fails with ErrNothingChecked when the list is sound and none of its files is there.
-func Verify(sums, signature []byte, keys []receipt.PublicKey, folder string) (report Report) {
+func Verify(sums, signature []byte, keys []signingkey.Public, folder string) (report Report) {
 	signed, keyID, err := unseal(signature, keys)
 	if err != nil {
 		report.fail(receipt.ErrBadSignature, "signature", "%s", strings.TrimPrefix(err.Error(), receipt.ErrBadSignature.Error()+": "))
@@ -76,9 +77,9 @@ func Verify(sums, signature []byte, keys []receipt.PublicKey, folder string) (re
 }
 
 // unseal returns the signed text and the id of the key that signed it.
-func unseal(signature []byte, keys []receipt.PublicKey) (signed []byte, keyID string, err error) {
+func unseal(signature []byte, keys []signingkey.Public) (signed []byte, keyID string, err error) {
 	for _, key := range keys {
-		if signed, err = receipt.Unseal(signature, []receipt.PublicKey{key}); err == nil {
+		if signed, err = receipt.Unseal(signature, []signingkey.Public{key}); err == nil {
 			return signed, key.ID(), nil
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"svc.example/internal/app"
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/render/blender"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/dbtest"
@@ -20,7 +21,6 @@ import (
 	"svc.example/internal/work/benchmark"
 	"svc.example/internal/work/benchmark/measure"
 	"svc.example/internal/work/farmapi"
-	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/worker"
 )
 
@@ -76,7 +76,7 @@ func TestABenchmarkOfACPUIsShownAsCPUAndInNoTable(t *testing.T) {
 		}
 	}
 
-	key, err := receipt.NewKey(rand.Reader)
+	key, err := signingkey.New(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}

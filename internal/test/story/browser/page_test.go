@@ -17,6 +17,7 @@ import (
 
 	"svc.example/internal/app"
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/receipttest"
 	"svc.example/internal/test/story"
 	"svc.example/internal/work/receipt"
@@ -147,7 +148,7 @@ func TestAProofPageSaysThatPaintedFramesWereNotRendered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err := receipt.NewKey(strings.NewReader(strings.Repeat("k", 32)))
+	key, err := signingkey.New(strings.NewReader(strings.Repeat("k", 32)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/story"
 	"svc.example/internal/work/receipt"
@@ -27,7 +28,7 @@ func TestAThiefOfAnEndedKeyPassesNothingOff(t *testing.T) {
 		svc := story.Start(t, config)
 		c := svc.Caller(story.Credit)
 		first := svc.Completed(c)
-		var stolen receipt.Key
+		var stolen signingkey.Key
 		svc.Read(func(ctx context.Context, tx *db.Tx) (err error) {
 			stolen, err = svc.App.Keys.Current(ctx, tx)
 			return err
@@ -88,7 +89,7 @@ func TestAThiefOfAnEndedKeyPassesNothingOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		own := receipt.NewInclusion(0, tlog.RecordProof{}, checkpoint)
-		if report := receipt.Verify(forged, []receipt.PublicKey{stolen.Public()}, nil); report.Err() != nil {
+		if report := receipt.Verify(forged, []signingkey.Public{stolen.Public()}, nil); report.Err() != nil {
 			t.Fatalf("the forgery is badly made: %v", report.Err())
 		}
 		if said, code := verify(json.RawMessage(forged), own, "keys.json"); code != 5 || !strings.Contains(said, "compromised") {
@@ -101,9 +102,9 @@ func TestAThiefOfAnEndedKeyPassesNothingOff(t *testing.T) {
 }
 
 // changedReceipt is a receipt with another price, signed by a key.
-func changedReceipt(t *testing.T, envelope []byte, key receipt.Key) []byte {
+func changedReceipt(t *testing.T, envelope []byte, key signingkey.Key) []byte {
 	t.Helper()
-	r, err := receipt.Open(envelope, []receipt.PublicKey{key.Public()})
+	r, err := receipt.Open(envelope, []signingkey.Public{key.Public()})
 	if err != nil {
 		t.Fatal(err)
 	}

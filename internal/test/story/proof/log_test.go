@@ -18,6 +18,7 @@ import (
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/rowsum"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/test/long"
 	"svc.example/internal/test/story"
@@ -100,7 +101,7 @@ func wantOneLog(t *testing.T, svc *story.Service) {
 			if err != nil {
 				return err
 			}
-			keys := []receipt.PublicKey{key.Public()}
+			keys := []signingkey.Public{key.Public()}
 			r, err := receipt.Open([]byte(kept.Envelope), keys)
 			if err != nil {
 				return err

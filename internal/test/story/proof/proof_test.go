@@ -17,6 +17,7 @@ import (
 	"svc.example/client"
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/story"
 	"svc.example/internal/work/identity"
@@ -107,11 +108,11 @@ func TestAProofPageIsForAnybodyUntilItsOwnerSwitchesItOff(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		key, err := receipt.ParsePublicPEM([]byte(shown.Keys[0].PublicKeyPEM))
+		key, err := signingkey.ParsePublicPEM([]byte(shown.Keys[0].PublicKeyPEM))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := shown.Check(entry, []receipt.PublicKey{key}); err != nil {
+		if _, err := shown.Check(entry, []signingkey.Public{key}); err != nil {
 			t.Error(err)
 		}
 		browser := http.Header{"Accept": {"text/html,*/*"}}

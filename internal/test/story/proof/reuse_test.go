@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/story"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/receipt"
@@ -203,7 +204,7 @@ func wantChain(c story.Caller, from, to *client.Job) {
 	if err != nil {
 		c.T.Fatal(err)
 	}
-	keys, err := receipt.ParsePublicPEMs([]byte(found[0].PublicKeyPEM))
+	keys, err := signingkey.ParsePublicPEMs([]byte(found[0].PublicKeyPEM))
 	if err != nil {
 		c.T.Fatal(err)
 	}

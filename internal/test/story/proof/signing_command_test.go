@@ -8,15 +8,16 @@ import (
 
 	"svc.example/client"
 	"svc.example/internal/app"
+	"svc.example/internal/ground/signingkey"
+	"svc.example/internal/ground/signingkey/keyfile"
 	"svc.example/internal/test/story"
-	"svc.example/internal/work/receipt"
 )
 
 // The service has no private half in its folder: a program signs.
 func TestAServiceWhoseKeyIsElsewhereGivesReceipts(t *testing.T) {
 	story.Each(t, func(t *testing.T, config app.Config) {
 		folder := t.TempDir()
-		key, err := receipt.NewKey(strings.NewReader(strings.Repeat("e", 32)))
+		key, err := signingkey.New(strings.NewReader(strings.Repeat("e", 32)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,7 +26,7 @@ func TestAServiceWhoseKeyIsElsewhereGivesReceipts(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, write := range map[string]func(path string) error{
-			"key.pem":    func(path string) error { return receipt.CreateKey(path, key) },
+			"key.pem":    func(path string) error { return keyfile.Create(path, key) },
 			"public.pem": func(path string) error { return os.WriteFile(path, public, 0o600) },
 			"sign": func(path string) error {
 				return os.WriteFile(path, []byte("data=$(mktemp) && trap 'rm $data' EXIT && cat > $data && openssl pkeyutl -sign -rawin -inkey \"$1\" -in $data\n"), 0o600)

@@ -19,6 +19,8 @@ import (
 	"testing"
 
 	"svc.example/internal/app"
+	"svc.example/internal/ground/signingkey"
+	"svc.example/internal/ground/signingkey/keyfile"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/programs"
@@ -85,9 +87,9 @@ func speaks(t *testing.T, name string, arguments ...string) (key, address string
 func TestASplitViewIsCaughtByWatchAndByAWitness(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	key, err := receipt.NewKey(strings.NewReader(strings.Repeat("k", 32)))
+	key, err := signingkey.New(strings.NewReader(strings.Repeat("k", 32)))
 	if err == nil {
-		err = receipt.CreateKey(filepath.Join(folder, "key.pem"), key)
+		err = keyfile.Create(filepath.Join(folder, "key.pem"), key)
 	}
 	if err != nil {
 		t.Fatal(err)

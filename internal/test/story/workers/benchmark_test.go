@@ -10,11 +10,11 @@ import (
 
 	"svc.example/internal/app"
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/leaderboardtest"
 	"svc.example/internal/test/story"
 	"svc.example/internal/work/benchmark"
 	"svc.example/internal/work/farmapi"
-	"svc.example/internal/work/receipt"
 )
 
 // TestABenchmarkReceiptGoesFromTheWorkerToThePage submits over the workers' API
@@ -24,7 +24,7 @@ func TestABenchmarkReceiptGoesFromTheWorkerToThePage(t *testing.T) {
 		config.AllowSynthetic = true
 		svc := story.Start(t, config)
 		door := farmapi.NewClient(svc.URL, svc.NodeKey().Secret)
-		key, err := receipt.NewKey(rand.Reader)
+		key, err := signingkey.New(rand.Reader)
 		if err != nil {
 			t.Fatal(err)
 		}

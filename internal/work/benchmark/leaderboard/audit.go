@@ -8,13 +8,14 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/benchmark"
 	"svc.example/internal/work/receipt"
 )
 
 // Auditor receives what an audit finds.
 type Auditor struct {
-	Keys []receipt.PublicKey
+	Keys []signingkey.Public
 	// Leaf reports whether the log holds the entry at the index, and records that the
 	// leaf belongs to a receipt.
 	Leaf func(index int64, entry receipt.Entry) bool
@@ -43,7 +44,7 @@ func Audit(ctx context.Context, tx *db.Tx, a Auditor) (records int, err error) {
 // signs with, and shown if it was accepted.
 func (a Auditor) received(ctx context.Context, tx *db.Tx) error {
 	err := nodeSigningKeyRows.Audit(ctx, tx, a.Breach, func(row query.NodeSigningKey) error {
-		if _, err := receipt.ParsePublicPEM([]byte(row.PublicPem)); err != nil {
+		if _, err := signingkey.ParsePublicPEM([]byte(row.PublicPem)); err != nil {
 			a.Breach("a node's signing key can be read", row.KeyID, "%v", err)
 		}
 		return nil
@@ -82,9 +83,9 @@ func (a Auditor) signedByNode(ctx context.Context, tx *db.Tx, row query.Benchmar
 	if err != nil {
 		return fmt.Errorf("read a node's signing key: %w", err)
 	}
-	key, err := receipt.ParsePublicPEM([]byte(pem))
+	key, err := signingkey.ParsePublicPEM([]byte(pem))
 	if err == nil {
-		_, err = receipt.Unseal([]byte(row.WorkerEnvelope), []receipt.PublicKey{key})
+		_, err = receipt.Unseal([]byte(row.WorkerEnvelope), []signingkey.Public{key})
 	}
 	if err != nil {
 		a.Breach(rule, row.ResultID, "%v", err)

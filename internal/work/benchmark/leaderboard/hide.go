@@ -10,8 +10,8 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/benchmark"
-	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/signing"
 )
 
@@ -151,7 +151,7 @@ func CountAnew(ctx context.Context, d *db.DB) (done bool, err error) {
 type shownRecord struct {
 	resultID string
 	leaf     int64
-	keys     []receipt.PublicKey
+	keys     []signingkey.Public
 }
 
 func (r shownRecord) open(ctx context.Context, tx *db.Tx) (benchmark.Record, error) {

@@ -11,6 +11,7 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/benchmark"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/receiptlog"
@@ -41,7 +42,7 @@ type Submitted struct {
 // transaction, which locks the whole board: a forged receipt costs no lock. A crash before
 // the commit stores nothing, and the receipt can be sent again.
 func (b *Board) Submit(ctx context.Context, s Submission) (done Submitted, err error) {
-	key, err := receipt.ParsePublicPEM(s.PublicKey)
+	key, err := signingkey.ParsePublicPEM(s.PublicKey)
 	if err != nil {
 		return done, fault.New(fault.BenchmarkRefused, "public_key_pem is not an Ed25519 public key.").Wrap(err)
 	}
@@ -106,7 +107,7 @@ func (b *Board) Submit(ctx context.Context, s Submission) (done Submitted, err e
 
 // opened checks the signature and the form of a receipt, and returns it with the hash of its
 // payload. Error: benchmark_refused.
-func opened(envelope []byte, key receipt.PublicKey) (signed benchmark.Receipt, payload string, err error) {
+func opened(envelope []byte, key signingkey.Public) (signed benchmark.Receipt, payload string, err error) {
 	if signed, err = benchmark.Open(envelope, key); err != nil {
 		return signed, "", fault.New(fault.BenchmarkRefused, "The receipt is not valid: %v.", err)
 	}
@@ -184,7 +185,7 @@ func storeReceipt(ctx context.Context, tx *db.Tx, row query.BenchmarkReceiptAddP
 
 // bind ties a node key to the signing key that it first came with, so that a stolen
 // node key cannot submit under another identity.
-func bind(ctx context.Context, tx *db.Tx, nodeKeyID string, key receipt.PublicKey) error {
+func bind(ctx context.Context, tx *db.Tx, nodeKeyID string, key signingkey.Public) error {
 	shown, err := key.PEM()
 	if err != nil {
 		return err

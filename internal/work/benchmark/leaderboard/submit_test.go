@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/test/leaderboardtest"
 	"svc.example/internal/work/benchmark"
@@ -51,7 +52,7 @@ func newBoard(t *testing.T, d *db.DB) *testBoard {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err := receipt.NewKey(rand.Reader)
+	key, err := signingkey.New(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +278,7 @@ func TestNodeKeyIsBoundToTheSigningKeyItFirstCameWith(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		other, err := receipt.NewKey(rand.Reader)
+		other, err := signingkey.New(rand.Reader)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/receiptlog"
@@ -22,11 +23,11 @@ import (
 
 const origin = "renders.example.com/log"
 
-func testKeyOf(letter string) (receipt.Key, error) {
-	return receipt.NewKey(strings.NewReader(strings.Repeat(letter, 32)))
+func testKeyOf(letter string) (signingkey.Key, error) {
+	return signingkey.New(strings.NewReader(strings.Repeat(letter, 32)))
 }
 
-func testKey(t testing.TB) receipt.Key {
+func testKey(t testing.TB) signingkey.Key {
 	t.Helper()
 	key, err := testKeyOf("a")
 	if err != nil {
@@ -41,7 +42,7 @@ func entry(i int64) receipt.Entry { return sha256.Sum256(fmt.Append(nil, "receip
 type book struct {
 	*db.DB
 	t   testing.TB
-	key receipt.Key
+	key signingkey.Key
 }
 
 func open(t testing.TB, d *db.DB) book {
@@ -150,7 +151,7 @@ func (b book) prove(index int64) {
 		if err != nil {
 			return err
 		}
-		c, err := p.Check(entry(index), []receipt.PublicKey{b.key.Public()})
+		c, err := p.Check(entry(index), []signingkey.Public{b.key.Public()})
 		if err == nil && c.Origin != origin {
 			err = fmt.Errorf("the checkpoint is of %s", c.Origin)
 		}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/test/long"
 	"svc.example/internal/test/receipttest"
@@ -48,7 +49,7 @@ func TestMain(m *testing.M) {
 // signer signs the receipt that belongs at a leaf: its id is the index.
 type signer struct {
 	job receipttest.Job
-	key receipt.Key
+	key signingkey.Key
 }
 
 func (s signer) entry(index int64) (receipt.Entry, error) {
@@ -61,7 +62,7 @@ func (s signer) entry(index int64) (receipt.Entry, error) {
 	return receipt.EntryOf(envelope)
 }
 
-func newSigner(key receipt.Key) (signer, error) {
+func newSigner(key signingkey.Key) (signer, error) {
 	job, err := receipttest.Complete(1)
 	return signer{job, key}, err
 }
@@ -197,7 +198,7 @@ func proveAll(t *testing.T, b book) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys := []receipt.PublicKey{b.key.Public()}
+	keys := []signingkey.Public{b.key.Public()}
 	b.read(func(tx *db.Tx) error {
 		hashes := tlog.TileHashReader(tlog.Tree{N: head.Size, Hash: head.Root}, keptTiles{tx, map[tlog.Tile][]byte{}})
 		for index := range head.Size {

@@ -12,6 +12,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/receipt"
 )
 
@@ -57,7 +58,7 @@ func HeadAt(ctx context.Context, tx *db.Tx, size int64) (receipt.Checkpoint, err
 // signed by key. Every hash of the proof has been checked against the root, so a
 // database that was altered gives an error, never a false proof. The proof is of the
 // transaction's moment; later ones differ and are as good.
-func Prove(ctx context.Context, tx *db.Tx, index int64, key receipt.Key) (receipt.Inclusion, error) {
+func Prove(ctx context.Context, tx *db.Tx, index int64, key signingkey.Key) (receipt.Inclusion, error) {
 	head, err := Head(ctx, tx)
 	if err != nil {
 		return receipt.Inclusion{}, err

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/receipt"
 )
 
@@ -33,7 +34,7 @@ type Source interface {
 // 32 bytes for 256 leaves.
 type Walk struct {
 	Source Source
-	Keys   []receipt.PublicKey
+	Keys   []signingkey.Public
 	// Known, which may be nil, is an earlier checkpoint: the log must still begin
 	// with what it signed.
 	Known []byte

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/receiptlog"
@@ -40,7 +41,7 @@ func (s served) Read(ctx context.Context, path string) (data []byte, err error) 
 
 func (s served) walk(known []byte) (receiptlog.Walked, error) {
 	return receiptlog.Walk{
-		Source: s, Keys: []receipt.PublicKey{s.b.key.Public()}, Known: known, Progress: func(int64, int64) {},
+		Source: s, Keys: []signingkey.Public{s.b.key.Public()}, Known: known, Progress: func(int64, int64) {},
 	}.Run(context.Background())
 }
 

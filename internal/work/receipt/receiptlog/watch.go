@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/receipt"
 )
 
@@ -14,7 +15,7 @@ import (
 // before, and reads only what shows it: some tiles, whatever the log's length. Walk reads
 // everything. known may be nil: then the checkpoint's signature is all that is checked.
 // Errors: ErrFork, ErrHole, ErrAltered, receipt.ErrNotInLog; any other error comes from the source.
-func Continues(ctx context.Context, source Source, keys []receipt.PublicKey, known []byte) (Walked, error) {
+func Continues(ctx context.Context, source Source, keys []signingkey.Public, known []byte) (Walked, error) {
 	text, err := source.Read(ctx, "checkpoint")
 	if err != nil {
 		return Walked{}, fmt.Errorf("read the checkpoint: %w", err)

@@ -8,13 +8,13 @@ import (
 	"os/exec"
 	"time"
 
-	"svc.example/internal/work/receipt"
+	"svc.example/internal/ground/signingkey"
 )
 
 // commandTime bounds one signature. The transaction that needs it holds the log meanwhile.
 const commandTime = 10 * time.Second
 
-// Command is a receipt.Signer that runs a program for each signature, such as one that asks a
+// Command is a signingkey.Signer that runs a program for each signature, such as one that asks a
 // hardware module or a service for keys. The program gets the data on standard input and
 // writes only the 64 bytes of the signature to standard output.
 type Command struct {
@@ -45,8 +45,8 @@ const probe = "is the key of this service at hand?\n"
 
 // External returns the ring of one key that a signer signs with, after it has shown that it
 // has the key. Like a ring of Given, it finds and makes no other.
-func External(public receipt.PublicKey, signer receipt.Signer) (*Ring, error) {
-	key := receipt.ExternalKey(public, signer)
+func External(public signingkey.Public, signer signingkey.Signer) (*Ring, error) {
+	key := signingkey.External(public, signer)
 	if _, err := key.SignRaw([]byte(probe)); err != nil {
 		return nil, errors.Join(errors.New("the signing key cannot be used"), err)
 	}

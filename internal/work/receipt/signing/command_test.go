@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/signingkey"
+	"svc.example/internal/ground/signingkey/keyfile"
 	"svc.example/internal/test/script"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/receiptlog"
@@ -22,10 +24,10 @@ func program(t *testing.T, text string) signing.Command {
 }
 
 // openssl signs with the key of a file, and counts how often in another.
-func openssl(t *testing.T, key receipt.Key) (sign signing.Command, count func() int) {
+func openssl(t *testing.T, key signingkey.Key) (sign signing.Command, count func() int) {
 	t.Helper()
 	folder := t.TempDir()
-	if err := receipt.CreateKey(filepath.Join(folder, "key.pem"), key); err != nil {
+	if err := keyfile.Create(filepath.Join(folder, "key.pem"), key); err != nil {
 		t.Fatal(err)
 	}
 	sign = program(t, fmt.Sprintf("cd %s && echo x >> count && cat > data && openssl pkeyutl -sign -rawin -inkey key.pem -in data\n", folder))
@@ -41,7 +43,7 @@ func openssl(t *testing.T, key receipt.Key) (sign signing.Command, count func() 
 func TestAProgramSignsReceiptsAndCheckpoints(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h service) {
-		key, err := receipt.NewKey(strings.NewReader(strings.Repeat("p", 32)))
+		key, err := signingkey.New(strings.NewReader(strings.Repeat("p", 32)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +74,7 @@ func TestAProgramSignsReceiptsAndCheckpoints(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if _, err := receipt.OpenCheckpoint(text, []receipt.PublicKey{key.Public()}); err != nil {
+				if _, err := receipt.OpenCheckpoint(text, []signingkey.Public{key.Public()}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -80,10 +82,10 @@ func TestAProgramSignsReceiptsAndCheckpoints(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if _, err := receipt.Unseal(envelope, []receipt.PublicKey{key.Public()}); err != nil {
+			if _, err := receipt.Unseal(envelope, []signingkey.Public{key.Public()}); err != nil {
 				t.Error(err)
 			}
-			if err := receipt.CreateKey(filepath.Join(t.TempDir(), "x.pem"), outside); err == nil {
+			if err := keyfile.Create(filepath.Join(t.TempDir(), "x.pem"), outside); err == nil {
 				t.Error("a key that is elsewhere is written to a file")
 			}
 			return nil
@@ -96,11 +98,11 @@ func TestAProgramSignsReceiptsAndCheckpoints(t *testing.T) {
 
 func TestAProgramThatDoesNotHaveTheKeySignsNothing(t *testing.T) {
 	t.Parallel()
-	key, err := receipt.NewKey(strings.NewReader(strings.Repeat("p", 32)))
+	key, err := signingkey.New(strings.NewReader(strings.Repeat("p", 32)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := receipt.NewKey(strings.NewReader(strings.Repeat("o", 32)))
+	other, err := signingkey.New(strings.NewReader(strings.Repeat("o", 32)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/receiptlog"
 )
@@ -31,17 +32,17 @@ func ended(tx *db.Tx, row query.SigningKey) bool {
 // CurrentAt is Current for what becomes a leaf of the log. Call it under the log's lock,
 // with the leaf's index: it records first where in the log other keys have ended. Errors as
 // of Current.
-func (r *Ring) CurrentAt(ctx context.Context, tx *db.Tx, index int64) (receipt.Key, error) {
+func (r *Ring) CurrentAt(ctx context.Context, tx *db.Tx, index int64) (signingkey.Key, error) {
 	rows, err := tx.SigningKeys(ctx)
 	if err != nil {
-		return receipt.Key{}, fmt.Errorf("read the signing keys: %w", err)
+		return signingkey.Key{}, fmt.Errorf("read the signing keys: %w", err)
 	}
 	for _, row := range rows {
 		if !ended(tx, row) || row.EndSize != noLeafSince {
 			continue
 		}
 		if err := endAt(ctx, tx, row.KeyID, index); err != nil {
-			return receipt.Key{}, err
+			return signingkey.Key{}, err
 		}
 	}
 	return r.Current(ctx, tx)

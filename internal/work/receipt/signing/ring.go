@@ -28,7 +28,8 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/digest"
-	"svc.example/internal/work/receipt"
+	"svc.example/internal/ground/signingkey"
+	"svc.example/internal/ground/signingkey/keyfile"
 )
 
 // firstFile is the file of the first key in a new folder. Its name holds no key id, so
@@ -43,7 +44,7 @@ var ErrNoKey = errors.New("this process has no signing key that is valid now")
 type Ring struct {
 	folder string // where keys are created and searched; "" when the operator gives the key
 	mu     sync.Mutex
-	held   map[string]receipt.Key // by key id
+	held   map[string]signingkey.Key // by key id
 }
 
 // Open reads the keys in folder, which must exist, and creates the first one in an
@@ -51,7 +52,7 @@ type Ring struct {
 // Nothing is published yet: call Register before the first signature. A file that is
 // not a key is an error and stays as it is.
 func Open(folder string, entropy io.Reader) (*Ring, error) {
-	if _, err := receipt.LoadOrCreateKey(filepath.Join(folder, firstFile), entropy); err != nil {
+	if _, err := keyfile.LoadOrCreate(filepath.Join(folder, firstFile), entropy); err != nil {
 		return nil, err
 	}
 	return Read(folder)
@@ -60,14 +61,14 @@ func Open(folder string, entropy io.Reader) (*Ring, error) {
 // Read is Open without creating a key. Where there is none, as in a service whose
 // operator gives the key, the ring signs nothing.
 func Read(folder string) (*Ring, error) {
-	r := &Ring{folder: folder, held: map[string]receipt.Key{}}
+	r := &Ring{folder: folder, held: map[string]signingkey.Key{}}
 	for _, pattern := range []string{firstFile, "signing-*.pem"} {
 		paths, err := filepath.Glob(filepath.Join(folder, pattern))
 		if err != nil {
 			return nil, fmt.Errorf("list the signing keys: %w", err)
 		}
 		for _, path := range paths {
-			key, err := receipt.LoadKey(path)
+			key, err := keyfile.Load(path)
 			if err != nil {
 				return nil, err
 			}
@@ -79,8 +80,8 @@ func Read(folder string) (*Ring, error) {
 
 // Given returns the ring of one key that the operator gives. Such a ring has no folder:
 // it finds no key that another process makes, and Make fails.
-func Given(key receipt.Key) *Ring {
-	return &Ring{held: map[string]receipt.Key{key.Public().ID(): key}}
+func Given(key signingkey.Key) *Ring {
+	return &Ring{held: map[string]signingkey.Key{key.Public().ID(): key}}
 }
 
 // Register publishes the keys at hand that are not published yet, valid from now. A
@@ -97,7 +98,7 @@ func (r *Ring) Register(ctx context.Context, tx *db.Tx) error {
 
 // publish stores a public half with no end. The row is never deleted, because receipts
 // that the key has signed must be verifiable for ever.
-func publish(ctx context.Context, tx *db.Tx, key receipt.PublicKey) error {
+func publish(ctx context.Context, tx *db.Tx, key signingkey.Public) error {
 	text, err := key.PEM()
 	if err != nil {
 		return err
@@ -114,10 +115,10 @@ func publish(ctx context.Context, tx *db.Tx, key receipt.PublicKey) error {
 // that has not ended and whose private half is at hand. It reads the database each
 // time, so a rotation takes effect in every process with the next signature. Error:
 // ErrNoKey; any other error means that a key's file is damaged or the database failed.
-func (r *Ring) Current(ctx context.Context, tx *db.Tx) (receipt.Key, error) {
+func (r *Ring) Current(ctx context.Context, tx *db.Tx) (signingkey.Key, error) {
 	rows, err := tx.SigningKeys(ctx)
 	if err != nil {
-		return receipt.Key{}, fmt.Errorf("read the signing keys: %w", err)
+		return signingkey.Key{}, fmt.Errorf("read the signing keys: %w", err)
 	}
 	for _, row := range rows {
 		// A published key never starts in the future: a clock that was set back
@@ -133,7 +134,7 @@ func (r *Ring) Current(ctx context.Context, tx *db.Tx) (receipt.Key, error) {
 			return key, err
 		}
 	}
-	return receipt.Key{}, ErrNoKey
+	return signingkey.Key{}, ErrNoKey
 }
 
 // Until returns when the last of the keys ends that can sign now: the zero time for a key
@@ -160,7 +161,7 @@ func (r *Ring) Until(ctx context.Context, tx *db.Tx) (end time.Time, found bool,
 // find returns a key at hand. It reads a key that another process has created in the
 // folder in the meantime. The lock covers the file, so that two callers read it once. A
 // missing key is an fs.ErrNotExist.
-func (r *Ring) find(id string) (receipt.Key, error) {
+func (r *Ring) find(id string) (signingkey.Key, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	key, ok := r.held[id]
@@ -170,7 +171,7 @@ func (r *Ring) find(id string) (receipt.Key, error) {
 	if r.folder == "" || !digest.Is(id) { // a damaged id names no file
 		return key, fs.ErrNotExist
 	}
-	key, err := receipt.LoadKey(filepath.Join(r.folder, fileName(id)))
+	key, err := keyfile.Load(filepath.Join(r.folder, fileName(id)))
 	if err != nil {
 		return key, err
 	}
@@ -192,10 +193,10 @@ func (r *Ring) Holds(id string) bool {
 func fileName(id string) string { return "signing-" + id[:16] + ".pem" }
 
 // keys returns a copy of the keys at hand, in no order, so that callers need no lock.
-func (r *Ring) keys() []receipt.Key {
+func (r *Ring) keys() []signingkey.Key {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := make([]receipt.Key, 0, len(r.held))
+	all := make([]signingkey.Key, 0, len(r.held))
 	for _, key := range r.held {
 		all = append(all, key)
 	}
@@ -205,15 +206,15 @@ func (r *Ring) keys() []receipt.Key {
 // Make creates a key in the folder, for Rotate. It returns after the file is on disk: a
 // published key must never be lost by a crash. A key that is made and never published
 // signs nothing.
-func (r *Ring) Make(entropy io.Reader) (receipt.Key, error) {
+func (r *Ring) Make(entropy io.Reader) (signingkey.Key, error) {
 	if r.folder == "" {
-		return receipt.Key{}, errors.New("the signing key comes from the configuration: start the services with another key, then end this one")
+		return signingkey.Key{}, errors.New("the signing key comes from the configuration: start the services with another key, then end this one")
 	}
-	key, err := receipt.NewKey(entropy)
+	key, err := signingkey.New(entropy)
 	if err != nil {
 		return key, err
 	}
-	return key, receipt.CreateKey(filepath.Join(r.folder, fileName(key.Public().ID())), key)
+	return key, keyfile.Create(filepath.Join(r.folder, fileName(key.Public().ID())), key)
 }
 
 // ErrForeign reports that none of the keys at hand belongs to this service.
@@ -225,13 +226,13 @@ var ErrForeign = errors.New("none of the keys here belongs to this service: name
 // sign with an old key. Keys that have ended, or end earlier, stay as they are. Error:
 // ErrForeign when the service has keys and none is at hand, because the service would
 // not find the new key either.
-func (r *Ring) Rotate(ctx context.Context, tx *db.Tx, next receipt.Key, overlap time.Duration, reason string) error {
+func (r *Ring) Rotate(ctx context.Context, tx *db.Tx, next signingkey.Key, overlap time.Duration, reason string) error {
 	rows, err := tx.SigningKeys(ctx)
 	if err != nil {
 		return fmt.Errorf("read the signing keys: %w", err)
 	}
 	ours := func(row query.SigningKey) bool {
-		return slices.ContainsFunc(r.keys(), func(key receipt.Key) bool { return key.Public().ID() == row.KeyID })
+		return slices.ContainsFunc(r.keys(), func(key signingkey.Key) bool { return key.Public().ID() == row.KeyID })
 	}
 	if len(rows) > 0 && !slices.ContainsFunc(rows, ours) {
 		return ErrForeign
@@ -256,7 +257,7 @@ func (r *Ring) Rotate(ctx context.Context, tx *db.Tx, next receipt.Key, overlap 
 
 // Published is a key's public half with its validity (decisions 8).
 type Published struct {
-	Key       receipt.PublicKey
+	Key       signingkey.Public
 	ValidFrom time.Time
 	ValidTo   time.Time // zero: no end is set
 	Reason    string    // of the end; "" without one
@@ -290,7 +291,7 @@ func All(ctx context.Context, tx *db.Tx) ([]Published, error) {
 	}
 	all := make([]Published, len(rows))
 	for i, row := range rows {
-		key, err := receipt.ParsePublicPEM([]byte(row.PublicPem))
+		key, err := signingkey.ParsePublicPEM([]byte(row.PublicPem))
 		if err != nil || key.ID() != row.KeyID {
 			return nil, errors.Join(fmt.Errorf("signing key %s is damaged in the database", row.KeyID), err)
 		}
@@ -305,9 +306,9 @@ func All(ctx context.Context, tx *db.Tx) ([]Published, error) {
 
 // PublicKeys returns the keys that verify receipts and checkpoints, ended ones
 // included: what a key signed while it was valid stays good. Newest first.
-func PublicKeys(ctx context.Context, tx *db.Tx) ([]receipt.PublicKey, error) {
+func PublicKeys(ctx context.Context, tx *db.Tx) ([]signingkey.Public, error) {
 	all, err := All(ctx, tx)
-	keys := make([]receipt.PublicKey, len(all))
+	keys := make([]signingkey.Public, len(all))
 	for i, p := range all {
 		keys[i] = p.Key
 	}

@@ -11,6 +11,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/receiptlog"
@@ -220,7 +221,7 @@ const settling = time.Minute
 func TestProcessWithoutTheNewKeySignsWithTheOldOneUntilItEnds(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h service) {
-		old, err := receipt.NewKey(strings.NewReader(strings.Repeat("o", 32)))
+		old, err := signingkey.New(strings.NewReader(strings.Repeat("o", 32)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -321,7 +322,7 @@ func TestKeyOfAnotherFolderIsNotRotated(t *testing.T) {
 
 func TestGivenKeyIsNotRotatedHere(t *testing.T) {
 	t.Parallel()
-	key, err := receipt.NewKey(rand.Reader)
+	key, err := signingkey.New(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,6 +26,7 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/receipt"
 )
 
@@ -110,11 +111,11 @@ func (k PublicKey) Check(checkpoint []byte) (time.Time, error) {
 // Key is the private half of a witness's key.
 type Key struct {
 	PublicKey
-	private receipt.Key
+	private signingkey.Key
 }
 
 // NewKey gives a key the name of its witness.
-func NewKey(name string, private receipt.Key) (Key, error) {
+func NewKey(name string, private signingkey.Key) (Key, error) {
 	return Key{PublicKey{name, private.Public().Raw()}, private}, checkName(name)
 }
 

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/receiptlog"
@@ -33,9 +34,9 @@ type party struct {
 	away atomic.Bool
 }
 
-func newKey(t *testing.T, letter string) receipt.Key {
+func newKey(t *testing.T, letter string) signingkey.Key {
 	t.Helper()
-	key, err := receipt.NewKey(strings.NewReader(strings.Repeat(letter, 32)))
+	key, err := signingkey.New(strings.NewReader(strings.Repeat(letter, 32)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +44,7 @@ func newKey(t *testing.T, letter string) receipt.Key {
 }
 
 // newParty runs a witness of the log that a key signs.
-func newParty(t *testing.T, name string, log receipt.PublicKey) *party {
+func newParty(t *testing.T, name string, log signingkey.Public) *party {
 	t.Helper()
 	key, err := witness.NewKey(name+".example.org", newKey(t, name[:1]))
 	if err != nil {
@@ -79,7 +80,7 @@ type service struct {
 	ring *signing.Ring
 }
 
-func newService(t *testing.T, url string, key receipt.Key) service {
+func newService(t *testing.T, url string, key signingkey.Key) service {
 	t.Helper()
 	s := service{dbtest.Open(t, db.Config{URL: url}), t, signing.Given(key)}
 	s.write(func(ctx context.Context, tx *db.Tx) error {
@@ -168,7 +169,7 @@ func TestALogIsCosignedAndGoesOnWithoutItsWitnesses(t *testing.T) {
 			if last == nil {
 				return 0, ""
 			}
-			head, err := receipt.OpenCheckpoint(last.Text, []receipt.PublicKey{key.Public()})
+			head, err := receipt.OpenCheckpoint(last.Text, []signingkey.Public{key.Public()})
 			if err != nil || head != last.Checkpoint {
 				t.Errorf("what is published is not the service's: %v", err)
 			}
@@ -269,7 +270,7 @@ func TestAWitnessRefusesWhatIsNoCheckpointOfItsLogs(t *testing.T) {
 	t.Parallel()
 	key := newKey(t, "s")
 	p := newParty(t, "anna", key.Public())
-	signed := func(origin string, key receipt.Key) string {
+	signed := func(origin string, key signingkey.Key) string {
 		text, err := receipt.SignCheckpoint(receipt.Checkpoint{Origin: origin, Size: 1}, key)
 		if err != nil {
 			t.Fatal(err)

@@ -1,7 +1,6 @@
-package receipt
+package signingkey
 
 import (
-	"crypto/ed25519"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -15,10 +14,10 @@ type Signer interface {
 	Sign(data []byte) ([]byte, error)
 }
 
-// ExternalKey is a key that a Signer signs with. Each signature is verified before it is
+// External is a key that a Signer signs with. Each signature is verified before it is
 // used. Ed25519 is deterministic, so equal data is signed once while it is remembered: the
 // checkpoint of a log that rests costs one signature.
-func ExternalKey(public PublicKey, signer Signer) Key {
+func External(public Public, signer Signer) Key {
 	return Key{external: &external{public: public, signer: signer, made: map[[sha256.Size]byte][]byte{}}}
 }
 
@@ -26,7 +25,7 @@ func ExternalKey(public PublicKey, signer Signer) Key {
 const remembered = 64
 
 type external struct {
-	public PublicKey
+	public Public
 	signer Signer
 
 	mu   sync.Mutex
@@ -48,7 +47,7 @@ func (e *external) sign(data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sign with key %s: %w", e.public.ID(), err)
 	}
-	if !ed25519.Verify(e.public.raw, data, signature) {
+	if !e.public.Verify(data, signature) {
 		return nil, fmt.Errorf("sign with key %s: %w", e.public.ID(), errForeignSignature)
 	}
 	e.mu.Lock()
@@ -58,12 +57,4 @@ func (e *external) sign(data []byte) ([]byte, error) {
 	}
 	e.made[sum] = signature
 	return signature, nil
-}
-
-// sign signs data as it is.
-func (k Key) sign(data []byte) ([]byte, error) {
-	if k.external != nil {
-		return k.external.sign(data)
-	}
-	return ed25519.Sign(k.private, data), nil
 }
