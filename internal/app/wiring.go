@@ -97,7 +97,7 @@ func (a *App) parts(at links.Links) parts {
 
 // shares makes and opens the links of shared jobs.
 func (a *App) shares(at links.Links) *share.Shares {
-	return &share.Shares{DB: a.DB, Links: at, Most: *a.Config.Shares, Comments: *a.Config.Comments}
+	return &share.Shares{DB: a.DB, Links: at, Most: *a.Config.Shares, Comments: *a.Config.Comments, Pause: *a.Config.JobMail}
 }
 
 // workersDoor makes the workers' API. It warns when synthetic renderers are

@@ -1,4 +1,4 @@
-// Package notice remembers whom to tell by mail how a job ended.
+// Package notice remembers whom to tell by mail how a job ended, and of comments on shared jobs.
 //
 // What always holds: only people with a verified address are told, and only
 // while they want it. A job's end writes one row for each of them, in the transaction that ends
@@ -63,6 +63,26 @@ func Add(ctx context.Context, tx *db.Tx, workspaceID, jobID string, pause time.D
 	return nil
 }
 
+// AddComment has the people of a workspace told of a comment on a job, in the transaction that
+// adds it. pause is as in Add.
+func AddComment(ctx context.Context, tx *db.Tx, workspaceID, jobID string, pause time.Duration) error {
+	readers, err := tx.NoticeReadersOf(ctx, workspaceID)
+	if err != nil {
+		return fmt.Errorf("read whom to tell of a comment on %s: %w", jobID, err)
+	}
+	for _, r := range readers {
+		// First the lease, whose lock orders this and the end of a mail.
+		due := max(tx.Now+gather.Microseconds(), r.SentAt+pause.Microseconds())
+		if err := lease.AddOrAdvance(ctx, tx, Queue, r.PersonID, 0, db.Time(due)); err != nil {
+			return err
+		}
+		if err := tx.CommentNoticeAdd(ctx, query.CommentNoticeAddParams{PersonID: r.PersonID, JobID: jobID, CreatedAt: tx.Now}); err != nil {
+			return fmt.Errorf("tell of a comment on %s: %w", jobID, err)
+		}
+	}
+	return nil
+}
+
 // Wants reports whether an address is verified, and whether its person is told.
 func Wants(ctx context.Context, tx *db.Tx, email string) (verified, told bool, err error) {
 	row, err := tx.NoticeReaderByEmail(ctx, email)
@@ -99,6 +119,9 @@ func drop(ctx context.Context, tx *db.Tx, personID string) error {
 	if err := tx.NoticesDelete(ctx, personID); err != nil {
 		return err
 	}
+	if err := tx.CommentNoticesDelete(ctx, personID); err != nil {
+		return err
+	}
 	return lease.Drop(ctx, tx, Queue, personID)
 }
 
@@ -108,14 +131,29 @@ type Ended struct {
 	Status             string // of package job
 }
 
+// Commented is a job on which visitors wrote comments.
+type Commented struct {
+	JobID, WorkspaceID string
+	Comments           int64 // since the last mail, those that are still open
+	Since              time.Time
+
+	told int64
+}
+
 // Waiting is what a person is to be told.
 type Waiting struct {
 	PersonID, Email string
 	Off             bool    // the person has switched the mails off since
 	Jobs            []Ended // in the order in which they ended
+	Commented       []Commented
+
+	told []Commented // also those whose comments are all done or deleted
 }
 
-// Read reads what a person is to be told; no jobs mean nothing.
+// Empty reports whether there is nothing to tell.
+func (w Waiting) Empty() bool { return len(w.Jobs)+len(w.Commented) == 0 }
+
+// Read reads what a person is to be told.
 func Read(ctx context.Context, tx *db.Tx, personID string) (w Waiting, err error) {
 	found, err := tx.NoticesOf(ctx, personID)
 	if err != nil {
@@ -124,6 +162,16 @@ func Read(ctx context.Context, tx *db.Tx, personID string) (w Waiting, err error
 	w.PersonID = personID
 	for _, f := range found {
 		w.Email, w.Off, w.Jobs = f.Email, f.OffAt != 0, append(w.Jobs, Ended{f.JobID, f.WorkspaceID, f.Status})
+	}
+	comments, err := tx.CommentNoticesOf(ctx, personID)
+	if err != nil {
+		return w, fmt.Errorf("read of which comments to tell %s: %w", personID, err)
+	}
+	for _, c := range comments {
+		one := Commented{c.JobID, c.WorkspaceID, min(c.Comments, c.Open), db.Time(c.CreatedAt), c.Comments}
+		if w.Email, w.Off, w.told = c.Email, c.OffAt != 0, append(w.told, one); one.Comments > 0 {
+			w.Commented = append(w.Commented, one)
+		}
 	}
 	return w, nil
 }
@@ -140,13 +188,21 @@ func Sent(ctx context.Context, tx *db.Tx, l lease.Lease, w Waiting, pause time.D
 			return fmt.Errorf("forget a notice: %w", err)
 		}
 	}
-	if len(w.Jobs) > 0 {
+	for _, c := range w.told {
+		if err := tx.CommentNoticeTold(ctx, query.CommentNoticeToldParams{PersonID: w.PersonID, JobID: c.JobID, Comments: c.told}); err != nil {
+			return fmt.Errorf("forget a notice: %w", err)
+		}
+	}
+	if err := tx.CommentNoticesEnd(ctx, w.PersonID); err != nil {
+		return fmt.Errorf("forget notices: %w", err)
+	}
+	if !w.Empty() {
 		if err := tx.NoticeReaderSent(ctx, query.NoticeReaderSentParams{PersonID: w.PersonID, Now: tx.Now}); err != nil {
 			return fmt.Errorf("record a mail: %w", err)
 		}
 	}
 	left, err := Read(ctx, tx, w.PersonID)
-	if err != nil || len(left.Jobs) == 0 {
+	if err != nil || len(left.Jobs)+len(left.told) == 0 {
 		return err
 	}
 	return lease.AddOrAdvance(ctx, tx, Queue, w.PersonID, 0, tx.Time().Add(pause))
@@ -157,12 +213,18 @@ func Forget(ctx context.Context, tx *db.Tx, workspaceID, personID string) error 
 	if err := tx.NoticesForget(ctx, query.NoticesForgetParams{PersonID: personID, WorkspaceID: workspaceID}); err != nil {
 		return fmt.Errorf("forget notices: %w", err)
 	}
+	if err := tx.CommentNoticesForget(ctx, query.CommentNoticesForgetParams{PersonID: personID, WorkspaceID: workspaceID}); err != nil {
+		return fmt.Errorf("forget notices: %w", err)
+	}
 	return nil
 }
 
 // Erase removes the mails about the jobs of a workspace. Call it while its jobs are there.
 func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
 	if err := tx.NoticesErase(ctx, workspaceID); err != nil {
+		return fmt.Errorf("erase notices: %w", err)
+	}
+	if err := tx.CommentNoticesErase(ctx, workspaceID); err != nil {
 		return fmt.Errorf("erase notices: %w", err)
 	}
 	return nil
@@ -173,7 +235,7 @@ func EraseReader(ctx context.Context, tx *db.Tx, personID string) error {
 	if err := lease.Erase(ctx, tx, Queue, personID); err != nil {
 		return err
 	}
-	for _, erase := range []func(context.Context, string) error{tx.NoticesDelete, tx.NoticeReaderErase} {
+	for _, erase := range []func(context.Context, string) error{tx.NoticesDelete, tx.CommentNoticesDelete, tx.NoticeReaderErase} {
 		if err := erase(ctx, personID); err != nil {
 			return fmt.Errorf("erase notices: %w", err)
 		}
@@ -203,6 +265,13 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 		} else {
 			breach("a mail that waits will be sent", f.PersonID, "that about %s has no lease", f.JobID)
 		}
+	}
+	comments, err := tx.AuditCommentNotices(ctx)
+	if err != nil {
+		return fmt.Errorf("audit notices: %w", err)
+	}
+	for _, c := range comments {
+		breach("a mail is about comments on a job of its person's workspace", c.PersonID, "%s has none, or is not", c.JobID)
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ import (
 	"svc.example/internal/ground/rowsum"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/notice"
 )
 
 // Bounds of comments.
@@ -94,6 +95,9 @@ func (s *Shares) Add(ctx context.Context, o Opened, said Said) error {
 		row.RowSum = commentRows.Of(row)
 		if err == nil {
 			err = tx.CommentAdd(ctx, query.CommentAddParams(row))
+		}
+		if err == nil {
+			err = notice.AddComment(ctx, tx, row.WorkspaceID, row.JobID, s.Pause)
 		}
 		if err != nil {
 			return fmt.Errorf("add a comment: %w", err)

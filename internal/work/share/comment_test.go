@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/notice"
 	"svc.example/internal/work/share"
 )
 
@@ -290,6 +291,43 @@ func TestCommentsGoAfterAYearAndWithTheirWorkspace(t *testing.T) {
 			if got := w.of(theirs, other.JobID); after > 0 && len(got) != want {
 				t.Errorf("after %s there are %d", after, len(got))
 			}
+		}
+	})
+}
+
+// TestACommentIsToldToThePeopleOfItsWorkspace, and one that was refused to nobody.
+func TestACommentIsToldToThePeopleOfItsWorkspace(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		mine, theirs := w.Workspace(t), w.Workspace(t)
+		told := func(workspaceID string) (waits notice.Waiting) {
+			w.Write(t, func(ctx context.Context, tx *db.Tx) error {
+				people, err := identity.Members(ctx, tx, workspaceID)
+				if err == nil {
+					err = notice.Verified(ctx, tx, people[0].PersonID)
+				}
+				if err == nil {
+					waits, err = notice.Read(ctx, tx, people[0].PersonID)
+				}
+				return err
+			})
+			return waits
+		}
+		told(mine)
+		told(theirs)
+		o := w.opened(mine, true)
+		if err := w.say(o, ""); err == nil || !told(mine).Empty() {
+			t.Errorf("an empty comment: %v", err)
+		}
+		for range 2 {
+			if err := w.say(o, "the hand clips"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if waits := told(mine); len(waits.Commented) != 1 || waits.Commented[0].JobID != o.JobID || waits.Commented[0].Comments != 2 {
+			t.Errorf("they are told of %+v", waits.Commented)
+		}
+		if !told(theirs).Empty() {
+			t.Error("others are told")
 		}
 	})
 }

@@ -47,6 +47,8 @@ type Shares struct {
 	// Comments is how many comments a job has at most. 0 switches comments off: links take none
 	// and show none.
 	Comments int
+	// Pause is the shortest time between two mails to a person about comments.
+	Pause time.Duration
 }
 
 // Share is a job's link as its workspace sees it.

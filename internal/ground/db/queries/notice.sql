@@ -37,6 +37,39 @@ DELETE FROM notice WHERE job_id IN (SELECT j.job_id FROM job j WHERE j.workspace
 -- The same, of one person.
 DELETE FROM notice WHERE person_id = @person_id AND job_id IN (SELECT j.job_id FROM job j WHERE j.workspace_id = @workspace_id);
 
+-- name: CommentNoticeAdd :exec
+INSERT INTO comment_notice (person_id, job_id, created_at, comments) VALUES (@person_id, @job_id, @created_at, 1)
+ON CONFLICT (person_id, job_id) DO UPDATE SET comments = comment_notice.comments + 1;
+
+-- name: CommentNoticesOf :many
+-- With how many comments on the job are open: some may be done or deleted since.
+SELECT n.job_id, n.created_at, n.comments, p.email, j.workspace_id, r.off_at,
+  CAST((SELECT count(*) FROM share_comment c WHERE c.job_id = n.job_id AND c.done_at = 0) AS bigint) AS open
+FROM comment_notice n JOIN notice_reader r ON r.person_id = n.person_id JOIN person p ON p.person_id = n.person_id JOIN job j ON j.job_id = n.job_id
+WHERE n.person_id = @person_id ORDER BY n.created_at, n.job_id;
+
+-- name: CommentNoticeTold :exec
+-- Takes off what a person was told of; others may have come since.
+UPDATE comment_notice SET comments = comments - @comments WHERE person_id = @person_id AND job_id = @job_id;
+
+-- name: CommentNoticesEnd :exec
+DELETE FROM comment_notice WHERE person_id = @person_id AND comments <= 0;
+
+-- name: CommentNoticesDelete :exec
+DELETE FROM comment_notice WHERE person_id = @person_id;
+
+-- name: CommentNoticesErase :exec
+DELETE FROM comment_notice WHERE job_id IN (SELECT j.job_id FROM job j WHERE j.workspace_id = @workspace_id);
+
+-- name: CommentNoticesForget :exec
+DELETE FROM comment_notice WHERE person_id = @person_id AND job_id IN (SELECT j.job_id FROM job j WHERE j.workspace_id = @workspace_id);
+
+-- name: AuditCommentNotices :many
+-- Mails about comments on a job of a workspace that their person is not in, and those about none.
+SELECT n.person_id, n.job_id FROM comment_notice n
+WHERE n.comments <= 0 OR NOT EXISTS (SELECT 1 FROM job j JOIN member m ON m.workspace_id = j.workspace_id WHERE j.job_id = n.job_id AND m.person_id = n.person_id)
+ORDER BY n.person_id, n.job_id LIMIT 100;
+
 -- name: NoticeReaderErase :exec
 DELETE FROM notice_reader WHERE person_id = @person_id;
 

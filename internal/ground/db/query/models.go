@@ -190,6 +190,13 @@ type Candidate struct {
 	RowSum      string
 }
 
+type CommentNotice struct {
+	PersonID  string
+	JobID     string
+	CreatedAt int64
+	Comments  int64
+}
+
 type Content struct {
 	WorkspaceID string
 	Sha256      string

@@ -9,6 +9,41 @@ import (
 	"context"
 )
 
+const auditCommentNotices = `-- name: AuditCommentNotices :many
+SELECT n.person_id, n.job_id FROM comment_notice n
+WHERE n.comments <= 0 OR NOT EXISTS (SELECT 1 FROM job j JOIN member m ON m.workspace_id = j.workspace_id WHERE j.job_id = n.job_id AND m.person_id = n.person_id)
+ORDER BY n.person_id, n.job_id LIMIT 100
+`
+
+type AuditCommentNoticesRow struct {
+	PersonID string
+	JobID    string
+}
+
+// Mails about comments on a job of a workspace that their person is not in, and those about none.
+func (q *Queries) AuditCommentNotices(ctx context.Context) ([]AuditCommentNoticesRow, error) {
+	rows, err := q.db.QueryContext(ctx, auditCommentNotices)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditCommentNoticesRow
+	for rows.Next() {
+		var i AuditCommentNoticesRow
+		if err := rows.Scan(&i.PersonID, &i.JobID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const auditNotices = `-- name: AuditNotices :many
 SELECT n.person_id, n.job_id, CAST(CASE WHEN r.person_id IS NULL OR j.job_id IS NULL THEN 1 ELSE 0 END AS bigint) AS stray
 FROM notice n LEFT JOIN notice_reader r ON r.person_id = n.person_id
@@ -36,6 +71,128 @@ func (q *Queries) AuditNotices(ctx context.Context) ([]AuditNoticesRow, error) {
 	for rows.Next() {
 		var i AuditNoticesRow
 		if err := rows.Scan(&i.PersonID, &i.JobID, &i.Stray); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const commentNoticeAdd = `-- name: CommentNoticeAdd :exec
+INSERT INTO comment_notice (person_id, job_id, created_at, comments) VALUES ($1, $2, $3, 1)
+ON CONFLICT (person_id, job_id) DO UPDATE SET comments = comment_notice.comments + 1
+`
+
+type CommentNoticeAddParams struct {
+	PersonID  string
+	JobID     string
+	CreatedAt int64
+}
+
+func (q *Queries) CommentNoticeAdd(ctx context.Context, arg CommentNoticeAddParams) error {
+	_, err := q.db.ExecContext(ctx, commentNoticeAdd, arg.PersonID, arg.JobID, arg.CreatedAt)
+	return err
+}
+
+const commentNoticeTold = `-- name: CommentNoticeTold :exec
+UPDATE comment_notice SET comments = comments - $1 WHERE person_id = $2 AND job_id = $3
+`
+
+type CommentNoticeToldParams struct {
+	Comments int64
+	PersonID string
+	JobID    string
+}
+
+// Takes off what a person was told of; others may have come since.
+func (q *Queries) CommentNoticeTold(ctx context.Context, arg CommentNoticeToldParams) error {
+	_, err := q.db.ExecContext(ctx, commentNoticeTold, arg.Comments, arg.PersonID, arg.JobID)
+	return err
+}
+
+const commentNoticesDelete = `-- name: CommentNoticesDelete :exec
+DELETE FROM comment_notice WHERE person_id = $1
+`
+
+func (q *Queries) CommentNoticesDelete(ctx context.Context, personID string) error {
+	_, err := q.db.ExecContext(ctx, commentNoticesDelete, personID)
+	return err
+}
+
+const commentNoticesEnd = `-- name: CommentNoticesEnd :exec
+DELETE FROM comment_notice WHERE person_id = $1 AND comments <= 0
+`
+
+func (q *Queries) CommentNoticesEnd(ctx context.Context, personID string) error {
+	_, err := q.db.ExecContext(ctx, commentNoticesEnd, personID)
+	return err
+}
+
+const commentNoticesErase = `-- name: CommentNoticesErase :exec
+DELETE FROM comment_notice WHERE job_id IN (SELECT j.job_id FROM job j WHERE j.workspace_id = $1)
+`
+
+func (q *Queries) CommentNoticesErase(ctx context.Context, workspaceID string) error {
+	_, err := q.db.ExecContext(ctx, commentNoticesErase, workspaceID)
+	return err
+}
+
+const commentNoticesForget = `-- name: CommentNoticesForget :exec
+DELETE FROM comment_notice WHERE person_id = $1 AND job_id IN (SELECT j.job_id FROM job j WHERE j.workspace_id = $2)
+`
+
+type CommentNoticesForgetParams struct {
+	PersonID    string
+	WorkspaceID string
+}
+
+func (q *Queries) CommentNoticesForget(ctx context.Context, arg CommentNoticesForgetParams) error {
+	_, err := q.db.ExecContext(ctx, commentNoticesForget, arg.PersonID, arg.WorkspaceID)
+	return err
+}
+
+const commentNoticesOf = `-- name: CommentNoticesOf :many
+SELECT n.job_id, n.created_at, n.comments, p.email, j.workspace_id, r.off_at,
+  CAST((SELECT count(*) FROM share_comment c WHERE c.job_id = n.job_id AND c.done_at = 0) AS bigint) AS open
+FROM comment_notice n JOIN notice_reader r ON r.person_id = n.person_id JOIN person p ON p.person_id = n.person_id JOIN job j ON j.job_id = n.job_id
+WHERE n.person_id = $1 ORDER BY n.created_at, n.job_id
+`
+
+type CommentNoticesOfRow struct {
+	JobID       string
+	CreatedAt   int64
+	Comments    int64
+	Email       string
+	WorkspaceID string
+	OffAt       int64
+	Open        int64
+}
+
+// With how many comments on the job are open: some may be done or deleted since.
+func (q *Queries) CommentNoticesOf(ctx context.Context, personID string) ([]CommentNoticesOfRow, error) {
+	rows, err := q.db.QueryContext(ctx, commentNoticesOf, personID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CommentNoticesOfRow
+	for rows.Next() {
+		var i CommentNoticesOfRow
+		if err := rows.Scan(
+			&i.JobID,
+			&i.CreatedAt,
+			&i.Comments,
+			&i.Email,
+			&i.WorkspaceID,
+			&i.OffAt,
+			&i.Open,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

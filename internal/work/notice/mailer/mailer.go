@@ -1,4 +1,4 @@
-// Package mailer writes and sends the mails about jobs that ended.
+// Package mailer writes and sends the mails about jobs that ended, and comments on jobs.
 //
 // What always holds: a mail is sent before its notices are removed, so none is lost; after a
 // crash in between it is sent again, with the same Message-ID. Text of strangers, such as the
@@ -54,7 +54,7 @@ func (m *Mailer) Notify(ctx context.Context, l lease.Lease) error {
 	if err != nil {
 		return err
 	}
-	if len(waits.Jobs) > 0 && !waits.Off && m.Send != nil && m.Pause > 0 {
+	if !waits.Empty() && !waits.Off && m.Send != nil && m.Pause > 0 {
 		message, err := m.write(ctx, waits, now)
 		if err != nil {
 			return err
@@ -86,6 +86,9 @@ func (m *Mailer) write(ctx context.Context, w notice.Waiting, now time.Time) (id
 		}
 		v.Jobs = append(v.Jobs, ended{Object: o, URL: m.Links.To("/console/jobs/" + one.JobID)})
 	}
+	if err := m.comments(ctx, w, &v); err != nil {
+		return identity.Message{}, err
+	}
 	var pictures [][]byte
 	if len(v.Jobs) == 1 {
 		picture, err := m.picture(ctx, v.Jobs[0].Object)
@@ -99,8 +102,32 @@ func (m *Mailer) write(ctx context.Context, w notice.Waiting, now time.Time) (id
 	v.Unsubscribe = m.Links.Notices(w.PersonID, now.Add(unsubscribeLife))
 	html, err := v.html()
 	// A person is told of a job once, so the first one names the mail.
-	id := fmt.Sprintf("%s.%d.%s", w.Jobs[0].JobID, len(w.Jobs), w.PersonID)
+	id := fmt.Sprintf("comments.%d.%s", v.Since.UnixMicro(), w.PersonID)
+	if len(w.Jobs) > 0 {
+		id = fmt.Sprintf("%s.%d.%s", w.Jobs[0].JobID, len(w.Jobs), w.PersonID)
+	}
 	return identity.Message{To: w.Email, Subject: v.subject(), ID: id, Text: v.text(), HTML: html, Pictures: pictures, Unsubscribe: v.Unsubscribe}, err
+}
+
+// comments adds the comments of visitors to a mail: how many on which jobs, and none of their
+// text, which anyone may have written.
+func (m *Mailer) comments(ctx context.Context, w notice.Waiting, v *view) error {
+	for i, one := range w.Commented {
+		if v.AllComments += one.Comments; i >= mostListed {
+			v.MoreCommented++
+			continue
+		}
+		o, err := m.Jobs.Get(ctx, one.WorkspaceID, one.JobID)
+		if err != nil {
+			return err
+		}
+		v.Commented = append(v.Commented, commented{o, one.Comments, m.Links.To("/console/jobs/" + one.JobID + "/comments")})
+	}
+	if len(w.Commented) > 0 {
+		v.Since = w.Commented[0].Since
+	}
+	v.Comments = m.Links.To("/console/comments")
+	return nil
 }
 
 // picture makes a small picture of the frame in the middle of a completed job, or of the first

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/test/jobtest"
@@ -264,5 +266,109 @@ func TestErasingAWorkspaceErasesWhomToTell(t *testing.T) {
 		if mails := w.send(t, soon); len(mails) > 0 {
 			t.Errorf("%s is still told", mails[0].To)
 		}
+	})
+}
+
+// comment leaves a comment of a visitor on a job, and returns its id.
+func (w *world) comment(t *testing.T, workspaceID, jobID string) (commentID string) {
+	t.Helper()
+	commentID = id.New(id.Comment)
+	w.Write(t, func(ctx context.Context, tx *db.Tx) error {
+		err := tx.CommentAdd(ctx, query.CommentAddParams{CommentID: commentID, WorkspaceID: workspaceID, JobID: jobID, Frame: 1, Author: "A visitor", Body: "Buy <b>this</b>!", CreatedAt: tx.Now})
+		if err == nil {
+			err = notice.AddComment(ctx, tx, workspaceID, jobID, pause)
+		}
+		return err
+	})
+	return commentID
+}
+
+// TestPeopleAreToldOfCommentsOnTheirJobs: how many there are and where, with none of their text,
+// and no more often than of jobs.
+func TestPeopleAreToldOfCommentsOnTheirJobs(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		workspace, _ := w.person(t)
+		other, _ := w.person(t)
+		jobID := w.Job(t, workspace, 1)
+		for range 3 {
+			w.comment(t, workspace, jobID)
+		}
+		mails := w.send(t, soon)
+		if len(mails) != 1 || mails[0].Subject != "a.blend: 3 new comments" {
+			t.Fatalf("the mails are %+v", mails)
+		}
+		m := mails[0]
+		for _, text := range []string{m.Text, m.HTML} {
+			if !strings.Contains(text, "https://svc.example/console/jobs/"+jobID+"/comments") || !strings.Contains(text, "3 new comments") || strings.Contains(text, "Buy") || strings.Contains(text, "visitor") {
+				t.Errorf("the mail says %s", text)
+			}
+		}
+		if m.Unsubscribe == "" || m.ID == "" {
+			t.Errorf("the mail has no end or no name: %+v", m)
+		}
+
+		w.comment(t, workspace, jobID)
+		second := w.Job(t, workspace, 1)
+		w.comment(t, workspace, second)
+		if mails := w.send(t, soon); len(mails) > 0 {
+			t.Errorf("within the pause: %q", mails[0].Subject)
+		}
+		if mails = w.send(t, pause); len(mails) != 1 || mails[0].Subject != "2 new comments on 2 renders" || mails[0].ID == m.ID {
+			t.Fatalf("after the pause: %+v", mails)
+		}
+		if !strings.Contains(mails[0].HTML, "https://svc.example/console/comments") {
+			t.Errorf("the button is missing in %s", mails[0].HTML)
+		}
+
+		gone := w.comment(t, workspace, jobID)
+		w.Write(t, func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.CommentDelete(ctx, query.CommentDeleteParams{CommentID: gone, JobID: jobID, WorkspaceID: workspace})
+			return err
+		})
+		failed := w.ended(t, workspace)
+		w.comment(t, workspace, failed)
+		if mails = w.send(t, pause+soon); len(mails) != 1 || !strings.HasPrefix(mails[0].Subject, "a.blend: render failed, nothing charged, ") {
+			t.Errorf("with a job that ended: %+v", mails)
+		}
+		if mails = w.send(t, pause+soon); len(mails) > 0 {
+			t.Errorf("again: %q", mails[0].Subject)
+		}
+		if mails := w.send(t, soon); len(mails) > 0 || other == "" {
+			t.Errorf("others are told: %+v", mails)
+		}
+	})
+}
+
+// TestNobodyIsToldOfCommentsWhoWantsNoMailOrHasLeft, or whose comments are gone.
+func TestNobodyIsToldOfCommentsWhoWantsNoMailOrHasLeft(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		silent := func(why string) {
+			t.Helper()
+			if mails := w.send(t, pause+soon); len(mails) > 0 {
+				t.Errorf("%s: %q", why, mails[0].Subject)
+			}
+		}
+		workspace, personID := w.person(t)
+		jobID := w.Job(t, workspace, 1)
+		gone := w.comment(t, workspace, jobID)
+		w.Write(t, func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.CommentDelete(ctx, query.CommentDeleteParams{CommentID: gone, JobID: jobID, WorkspaceID: workspace})
+			return err
+		})
+		silent("a comment that was deleted")
+		w.comment(t, workspace, jobID)
+		w.Write(t, func(ctx context.Context, tx *db.Tx) error { return notice.Set(ctx, tx, personID, false) })
+		w.comment(t, workspace, jobID)
+		silent("somebody who has unsubscribed")
+		w.Write(t, func(ctx context.Context, tx *db.Tx) error { return notice.Set(ctx, tx, personID, true) })
+		w.comment(t, workspace, jobID)
+		w.Write(t, func(ctx context.Context, tx *db.Tx) error { return notice.Forget(ctx, tx, workspace, personID) })
+		silent("somebody who has left")
+		w.comment(t, workspace, jobID)
+		w.Write(t, func(ctx context.Context, tx *db.Tx) error { return notice.Erase(ctx, tx, workspace) })
+		silent("a workspace that was erased")
+		unverified := w.Workspace(t)
+		w.comment(t, unverified, w.Job(t, unverified, 1))
+		silent("an address that is not verified")
 	})
 }

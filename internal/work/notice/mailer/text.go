@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"strings"
+	"time"
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/plaintext"
@@ -19,6 +20,33 @@ type view struct {
 	Failed                         int // of all jobs
 	Picture                        bool
 	Console, Settings, Unsubscribe string
+
+	Commented     []commented
+	MoreCommented int   // jobs with comments that it does not name
+	AllComments   int64 // on all jobs
+	Comments      string
+	Since         time.Time // of the first comment
+}
+
+// commented is a job with comments of visitors.
+type commented struct {
+	job.Object
+	Count int64
+	URL   string
+}
+
+// Name is the job's file on one line.
+func (c commented) Name() string { return plaintext.Line(c.Filename) }
+
+// What says how many comments there are.
+func (c commented) What() string { return comments(c.Count) }
+
+// comments writes a number of comments.
+func comments(n int64) string {
+	if n == 1 {
+		return "1 new comment"
+	}
+	return fmt.Sprintf("%d new comments", n)
 }
 
 // ended is a job that ended.
@@ -92,6 +120,23 @@ func (e ended) Facts() []string {
 
 // subject is that of the mail.
 func (v view) subject() string {
+	text := v.ended()
+	switch {
+	case v.AllComments == 0:
+		return text
+	case text != "":
+		return text + ", " + comments(v.AllComments)
+	case len(v.Commented) == 1:
+		return v.Commented[0].Name() + ": " + v.Commented[0].What()
+	}
+	return fmt.Sprintf("%s on %d renders", comments(v.AllComments), len(v.Commented)+v.MoreCommented)
+}
+
+// ended says of the subject how jobs ended; "" where none has.
+func (v view) ended() string {
+	if len(v.Jobs) == 0 {
+		return ""
+	}
 	if len(v.Jobs) == 1 && v.More == 0 {
 		return v.Jobs[0].Name() + ": " + v.Jobs[0].What()
 	}
@@ -104,6 +149,12 @@ func (v view) subject() string {
 
 // Button is the page that the mail leads to.
 func (v view) Button() string {
+	switch {
+	case len(v.Jobs) == 0 && len(v.Commented) == 1:
+		return v.Commented[0].URL
+	case len(v.Jobs) == 0:
+		return v.Comments
+	}
 	if len(v.Jobs) == 1 && v.More == 0 {
 		return v.Jobs[0].URL
 	}
@@ -123,6 +174,12 @@ func (v view) text() string {
 	if v.More > 0 {
 		fmt.Fprintf(&b, "And %d more: %s\n\n", v.More, v.Console)
 	}
+	for _, c := range v.Commented {
+		fmt.Fprintf(&b, "%s: %s\n  %s\n\n", c.Name(), c.What(), c.URL)
+	}
+	if v.MoreCommented > 0 {
+		fmt.Fprintf(&b, "And comments on %d more: %s\n\n", v.MoreCommented, v.Comments)
+	}
 	fmt.Fprintf(&b, "You get this e-mail because you signed in to %s. To stop these e-mails:\n%s\n", contract.Service, v.Unsubscribe)
 	return b.String()
 }
@@ -134,7 +191,9 @@ var page = template.Must(template.New("mail").Parse(`<!doctype html>
 {{end}}{{range .Jobs}}<h1 style="margin:0 0 8px;font-size:20px"><a href="{{.URL}}" style="color:#14181d">{{.Name}}</a>: {{.What}}</h1>
 <ul style="margin:0 0 20px;padding-left:20px">{{range .Facts}}<li>{{.}}</li>{{end}}</ul>
 {{end}}{{if .More}}<p>And {{.More}} more.</p>
-{{end}}<p><a href="{{.Button}}" style="display:inline-block;padding:10px 18px;background:#b4540a;color:#fff;border-radius:6px;text-decoration:none">{{if eq .Button .Console}}Open the jobs{{else}}Open the job{{end}}</a></p>
+{{end}}{{range .Commented}}<h1 style="margin:0 0 20px;font-size:20px"><a href="{{.URL}}" style="color:#14181d">{{.Name}}</a>: {{.What}}</h1>
+{{end}}{{if .MoreCommented}}<p>And comments on {{.MoreCommented}} more.</p>
+{{end}}<p><a href="{{.Button}}" style="display:inline-block;padding:10px 18px;background:#b4540a;color:#fff;border-radius:6px;text-decoration:none">{{if not .Jobs}}Read the comments{{else if eq .Button .Console}}Open the jobs{{else}}Open the job{{end}}</a></p>
 <p style="margin:24px 0 0;font-size:13px;color:#5a6470"><a href="{{.Unsubscribe}}" style="color:#5a6470">Stop these e-mails</a> or change <a href="{{.Settings}}" style="color:#5a6470">your settings</a>.</p>
 </div></body></html>
 `))
