@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,7 @@ import (
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/preview"
+	"svc.example/internal/work/project"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/reuse"
 	"svc.example/internal/work/wallet"
@@ -36,6 +38,8 @@ type uploadView struct {
 	Money        wallet.Balance
 	Own          ownLimit // of the person who looks
 	Look         previewView
+	// Configs are the OpenColorIO configurations among the files, for the order to choose one.
+	Configs []string
 	// Reusable says that earlier jobs have frames that could be taken over.
 	Reusable bool
 	// Frozen is why the workspace cannot start anything; nil while it can.
@@ -195,6 +199,9 @@ func (s *Site) uploadPage(r *http.Request, who identity.Principal, problem *faul
 			v.Reusable, err = reuse.Possible(ctx, tx, who.WorkspaceID)
 		}
 		if err == nil {
+			v.Configs, err = colourConfigs(ctx, tx, uploadID)
+		}
+		if err == nil {
 			v.Tags, err = tagField(ctx, tx, who, r.PostForm, v.Quote)
 		}
 		return err
@@ -204,6 +211,40 @@ func (s *Site) uploadPage(r *http.Request, who identity.Principal, problem *faul
 		p.Reload = 3
 	}
 	return p, err
+}
+
+// mostConfigs is how many configurations the order offers at most.
+const mostConfigs = 50
+
+// colourConfigs finds the OpenColorIO configurations of an upload, those of the outer folders first.
+func colourConfigs(ctx context.Context, tx *db.Tx, uploadID string) (paths []string, err error) {
+	m, err := project.ManifestOf(ctx, tx, uploadID)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range m.Files {
+		if strings.EqualFold(path.Ext(f.Path), ".ocio") {
+			paths = append(paths, f.Path)
+		}
+	}
+	slices.SortFunc(paths, func(a, b string) int {
+		return cmp.Or(strings.Count(a, "/")-strings.Count(b, "/"), strings.Compare(a, b))
+	})
+	return paths[:min(len(paths), mostConfigs)], nil
+}
+
+// Colours says how colours are made, as the file asks: its display, view and look; "" where the
+// output is linear.
+func (v uploadView) Colours() string {
+	c := v.Scene.ColorManagement
+	if c.View == "" {
+		return ""
+	}
+	text := fmt.Sprintf("Display %s, view %s", c.Display, c.View)
+	if c.Look != "" {
+		text += ", look " + c.Look
+	}
+	return text
 }
 
 // tagField is what the field of tags has: what was just sent, or else the tags of the job whose
