@@ -155,7 +155,7 @@ func TestAnOperatorEndsAnyJobAndItsOwnerReadsWhy(t *testing.T) {
 	page := "/admin/jobs/" + jobID
 	p.open("/admin/jobs?q="+jobID).want(t, http.StatusOK, "End this job")
 	p.open("/admin/jobs?q="+tenant.ID).want(t, http.StatusOK, jobID)
-	p.open("/admin/jobs?status=failed&q="+tenant.ID).want(t, http.StatusOK, "There is no such job.")
+	p.open("/admin/jobs?status=failed&q="+tenant.ID).want(t, http.StatusOK, "No job matches.")
 	_, paused := p.confirm("act", "pause", "subject", jobID, "reason", "Its scene is examined.", "back", page)
 	paused.want(t, http.StatusOK, "paused by the operator", "Its scene is examined.", "Resume the job")
 	tenant.open(begun.path).want(t, http.StatusOK, "Paused by the operator of this service")
@@ -201,10 +201,10 @@ func TestOperatorsSeeAndChangeTheFarm(t *testing.T) {
 	started, base := apptest.Start(t, app.Config{AllowSynthetic: true})
 	w := &apptest.World{App: started, URL: base}
 	p := operatorOf(t, w)
-	p.open("/admin").want(t, http.StatusOK, "Nobody has audited this service yet", "No job renders now", "Processes", "running</td>")
+	p.open("/admin").want(t, http.StatusOK, "Nobody has audited this service yet", "No job is rendering", "Processes", "running</td>")
 	p.open("/admin/results").want(t, http.StatusOK, "Nobody has handed in a result yet")
 	p.open("/admin/dead-letters").want(t, http.StatusOK, "There are none")
-	p.open("/admin/workers").want(t, http.StatusOK, "No worker was seen within a day")
+	p.open("/admin/workers").want(t, http.StatusOK, "No worker was seen in the last 24 hours")
 	made := p.submit("/admin/keys", "name", "farm 1").want(t, http.StatusOK, "svc_node_", "shown only once")
 	if strings.Contains(p.open("/admin/keys").want(t, http.StatusOK, "farm 1").text, strings.Split(strings.SplitN(made.text, "SVC_KEY=", 2)[1], " ")[0]) {
 		t.Error("the secret of a key is shown twice")

@@ -125,7 +125,7 @@ func TestAPersonLeavesForGood(t *testing.T) {
 	p := personOf(t, w, 100)
 	priced := p.upload("demo.blend", demo.Scene())
 	begun := p.submit(priced.path+"/start", "quote_id", priced.hidden(t, "quote_id"), "terms", contract.LegalAcceptance)
-	p.open("/console/settings").want(t, http.StatusOK, "are left in the wallet", "You cannot undo this.")
+	p.open("/console/settings").want(t, http.StatusOK, "is left in the wallet", "You cannot undo this.")
 	p.submit("/console/settings/leave", "email", "somebody@example.com").want(t, http.StatusConflict, "Nothing was erased. Type "+p.Email)
 	p.submit("/console/settings/leave", "email", p.Email).want(t, http.StatusConflict, "a job has not ended")
 	p.submit(begun.path+"/cancel").want(t, http.StatusOK, "cancelled")

@@ -18,7 +18,7 @@ func TestAJobIsSharedAndUnsharedInTheConsole(t *testing.T) {
 		p, other, visitor := personOf(t, w, 100), personOf(t, w, 100), &person{t: t, base: w.URL}
 		priced := p.upload(`<b>shot.blend`, demo.Scene())
 		job := p.submit(priced.path+"/start", "quote_id", priced.hidden(t, "quote_id"), "terms", contract.LegalAcceptance).path
-		p.open("/console/shares").want(t, http.StatusOK, "You have shared no job")
+		p.open("/console/shares").want(t, http.StatusOK, "No shared jobs yet")
 		p.open(job+"/share").want(t, http.StatusOK, "Make a link", "&lt;b&gt;shot.blend")
 		for _, days := range []string{"", "0", "366", "x"} {
 			p.submit(job+"/share", "days", days).want(t, http.StatusBadRequest, "1 to 365 days")
@@ -41,7 +41,7 @@ func TestAJobIsSharedAndUnsharedInTheConsole(t *testing.T) {
 			who.submit(job+"/share/end").want(t, status)
 		}
 		p.open("/console/shares").want(t, http.StatusOK, "&lt;b&gt;shot.blend")
-		p.submit(job+"/share/end", "from", "list").want(t, http.StatusOK, "You have shared no job")
+		p.submit(job+"/share/end", "from", "list").want(t, http.StatusOK, "No shared jobs yet")
 		visitor.open(link).want(t, http.StatusNotFound, "This link does not work")
 		p.submit(job+"/share/end").want(t, http.StatusOK, "Make a link") // ending it twice is no error
 		p.open(job+"/share/end").want(t, http.StatusOK, "Make a link")

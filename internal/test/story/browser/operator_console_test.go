@@ -31,7 +31,7 @@ func TestAnOperatorDrainsAWorkerAndEndsAJobInABrowser(t *testing.T) {
 		p := svc.Console(staff)
 
 		p.Open("/admin")
-		p.Says("Frames waiting", "No job renders now")
+		p.Says("Frames waiting", "No job is rendering")
 		p.Open("/admin/workers")
 		p.Run(`document.querySelector("tbody a").click()`)
 		p.Says("Drain", "Sandbox")
