@@ -203,7 +203,7 @@ func TestOperatorsSeeAndChangeTheFarm(t *testing.T) {
 	p := operatorOf(t, w)
 	p.open("/admin").want(t, http.StatusOK, "Nobody has audited this service yet", "No job is rendering", "Processes", "running</td>")
 	p.open("/admin/results").want(t, http.StatusOK, "Nobody has handed in a result yet")
-	p.open("/admin/dead-letters").want(t, http.StatusOK, "There are none")
+	p.open("/admin/dead-letters").want(t, http.StatusOK, "No dead letters")
 	p.open("/admin/workers").want(t, http.StatusOK, "No worker was seen in the last 24 hours")
 	made := p.submit("/admin/keys", "name", "farm 1").want(t, http.StatusOK, "svc_node_", "shown only once")
 	if strings.Contains(p.open("/admin/keys").want(t, http.StatusOK, "farm 1").text, strings.Split(strings.SplitN(made.text, "SVC_KEY=", 2)[1], " ")[0]) {

@@ -49,7 +49,7 @@ func TestAnArtistChoosesTheColoursOfAProject(t *testing.T) {
 		until := func(what, expression string) {
 			t.Helper()
 			if _, err := chromedp.Run(tab, chromedp.Poll[bool](expression)); err != nil {
-				t.Fatalf("%s: %v", what, err)
+				t.Fatalf("%s: %v: %s", what, err, look[string](tab, t, "document.querySelector('main').innerText"))
 			}
 		}
 		choose := func(config string) {
@@ -62,7 +62,7 @@ func TestAnArtistChoosesTheColoursOfAProject(t *testing.T) {
 		choose("shot/broken.ocio")
 		until("why it is refused", `document.querySelector("#price").textContent.includes("not valid YAML") && document.querySelector("#price button.big").disabled`)
 		choose(ociotest.Config)
-		until("its price, and how the colours are made", `document.querySelector("#price [name=quote_id]") && !document.querySelector("#price button.big").disabled && document.querySelector("#colours").textContent.includes("view Standard")`)
+		until("its price, and how the colours are made", `document.querySelector("#price [name=quote_id]") && !document.querySelector("#price button.big").disabled && document.querySelector("#colours").textContent.includes("view Filmic")`)
 		if err := chromedp.Do(tab, chromedp.Click(chromedp.CSS("#price [name=terms]")), chromedp.Click(chromedp.CSS("#price button.big")), chromedp.WaitVisible(chromedp.CSS("#live"))); err != nil {
 			t.Fatal(err)
 		}

@@ -45,7 +45,7 @@ func TestAPersonTagsFindsAndActsOnManyJobsWithoutScript(t *testing.T) {
 		p.submit("/console/jobs", "do", "tag", "tags", "night", "job", id(hero), "job", id(plain)).want(t, http.StatusOK, hero, plain, ">night</a>")
 		full := p.submit("/console/jobs", "do", "tag", "tags", "1,2,3,4,5,6,7", "job", id(hero), "job", id(plain))
 		full.want(t, http.StatusOK, "1 of 2 jobs was refused.", "must not be more than 10", ">7</a>")
-		p.submit("/console/jobs", "do", "download", "job", id(hero)).want(t, http.StatusOK, "1 of 1 job refused.")
+		p.submit("/console/jobs", "do", "download", "job", id(hero)).want(t, http.StatusOK, "1 of 1 job was refused.")
 		mixed := p.submit("/console/jobs?tag=night", "do", "cancel", "job", id(foreign), "job", id(plain), "job", id(plain), "job", "JOB-<i>")
 		mixed.want(t, http.StatusOK, "2 of 3 jobs were refused.", "cancelled", id(foreign), "JOB-&lt;i&gt;", `href="/console?tag=night"`)
 		mixed.lacks(t, "Hero.blend", "<i>")
