@@ -356,6 +356,9 @@ func (svc *site) inspect(tab context.Context, s screen, name, path string, compl
 		if strings.HasPrefix(path, "/console/jobs/") && !strings.HasSuffix(path, "/compare") && !strings.HasSuffix(path, "/comments") && !strings.HasSuffix(path, "/share") {
 			scripts = 3 // the timeline or the viewer
 		}
+		if path == "/console/new" {
+			scripts = 3 // the upload
+		}
 	}
 	if strings.HasPrefix(path, "/s/") {
 		own, scripts = `css|svg|jpg|woff2|js`, 1 // the viewer
