@@ -223,7 +223,7 @@ var callerVerbs = []verb{
 		{args: "out/receipt.json --key out/signing-key.pem --artifact scene.blend", exit: 4},
 		{args: "tested/receipt.json", exit: 3, with: testReceipt},
 		{args: "tested/receipt.json --test", with: testReceipt},
-		{args: "scene.blend --key out/signing-key.pem", exit: 2},
+		{args: "scene.blend --key out/signing-key.pem", exit: 3},
 		{args: "nothing.json", exit: 2},
 	}},
 	{words: "mcp", lines: []line{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"strings"
 
@@ -71,7 +72,11 @@ func (s store) exists(ctx context.Context) error {
 // version, into one of wrong usage that names the place.
 func (s store) refusal(err error) error {
 	if errors.Is(err, db.ErrNoStore) {
-		return terminal.WrongUsagef("there is no service's data in %s. Name its folder with --data, or its database with --database", s.place())
+		said := fmt.Sprintf("there is no service's data in %s. Name its folder with --data, or its database with --database", s.place())
+		if missing, ok := errors.AsType[*fs.PathError](err); ok && missing.Path == s.config().DatabaseURL() {
+			return terminal.WrongUsage(errors.New(said)) // nothing is there at all
+		}
+		return terminal.WrongUsagef("%s (%w)", said, err)
 	}
 	if version, ok := errors.AsType[*db.VersionError](err); ok {
 		return terminal.WrongUsage(version)

@@ -100,7 +100,7 @@ func (c *Verify) Run(app *kong.Context) error {
 	case isFrameProof(document):
 		return c.runFrame(app, document)
 	case !bytes.HasPrefix(bytes.TrimSpace(document), []byte("{")):
-		return terminal.WrongUsagef("%s is not a receipt. Name the receipt.json of a job, or the folder that it is in", c.Receipt)
+		return terminal.Exit(terminal.ExitBadSignature, fmt.Errorf("%s is not a receipt. Name the receipt.json of a job, or the folder that it is in", c.Receipt))
 	}
 	found, err := c.Check()
 	if found == nil {
