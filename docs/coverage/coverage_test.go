@@ -134,6 +134,22 @@ func TestEveryTestOfARowExists(t *testing.T) {
 	}
 }
 
+// pageAndTests reads a page of docs/internal, and the names of all test functions of the tree
+// without their packages, for a page whose rows name tests.
+func pageAndTests(t *testing.T, page string) (text string, there map[string]bool) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(root, "docs", "internal", page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	there = map[string]bool{}
+	for name := range tests(t) {
+		_, name, _ = strings.Cut(name, ".")
+		there[name] = true
+	}
+	return string(content), there
+}
+
 // tests are all test functions of the tree, as rows name them.
 func tests(t *testing.T) map[string]bool {
 	t.Helper()

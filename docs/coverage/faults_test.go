@@ -1,8 +1,6 @@
 package coverage_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -14,16 +12,8 @@ const faults = 30
 // what callers and operators saw and what was lost, and names tests that exist.
 func TestEveryFaultNamesATestThatExists(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join(root, "docs", "internal", "faults.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	there := map[string]bool{}
-	for name := range tests(t) {
-		_, name, _ = strings.Cut(name, ".")
-		there[name] = true
-	}
-	_, table, _ := strings.Cut(string(text), "\n| fault |")
+	text, there := pageAndTests(t, "faults.md")
+	_, table, _ := strings.Cut(text, "\n| fault |")
 	table, below, _ := strings.Cut(table, "\n\n")
 	rows := 0
 	for l := range strings.Lines(table) {

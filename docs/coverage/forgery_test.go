@@ -1,8 +1,6 @@
 package coverage_test
 
 import (
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,17 +13,9 @@ const forgeries = 50
 // numbered from 1, and each names who, what, what sees it, and tests that exist.
 func TestEveryForgeryNamesWhoWhatAndATest(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join(root, "docs", "internal", "forgery.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	there := map[string]bool{}
-	for name := range tests(t) {
-		_, name, _ = strings.Cut(name, ".")
-		there[name] = true
-	}
+	text, there := pageAndTests(t, "forgery.md")
 	rows := 0
-	for l := range strings.Lines(string(text)) {
+	for l := range strings.Lines(text) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(l), "|"), "|")
 		number, err := strconv.Atoi(strings.TrimSpace(cells[0]))
 		if err != nil {

@@ -1,8 +1,6 @@
 package coverage_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -15,16 +13,8 @@ const attacks = 50
 // row above.
 func TestEveryAttackOnSigningInHasAnOutcomeAndATest(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join(root, "docs", "internal", "oauth-attacks.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	there := map[string]bool{}
-	for name := range tests(t) {
-		_, name, _ = strings.Cut(name, ".")
-		there[name] = true
-	}
-	_, table, _ := strings.Cut(string(text), "\n| attack |")
+	text, there := pageAndTests(t, "oauth-attacks.md")
+	_, table, _ := strings.Cut(text, "\n| attack |")
 	table, _, _ = strings.Cut(table, "\n\n")
 	rows, above := 0, 0
 	for l := range strings.Lines(table) {

@@ -1,8 +1,6 @@
 package coverage_test
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -22,16 +20,8 @@ var attackTest = regexp.MustCompile("`(?:[a-z]+\\.)?((?:Test|Fuzz)[A-Za-z0-9]+)`
 // row, and each row a rule and tests that exist.
 func TestEveryThreatHasARuleAndATest(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join(root, "docs", "internal", "attacks.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	there := map[string]bool{}
-	for name := range tests(t) {
-		_, name, _ = strings.Cut(name, ".")
-		there[name] = true
-	}
-	_, table, _ := strings.Cut(string(text), "\n## Threats\n")
+	text, there := pageAndTests(t, "attacks.md")
+	_, table, _ := strings.Cut(text, "\n## Threats\n")
 	table, _, _ = strings.Cut(table, "\n## ")
 	rows := map[int]bool{}
 	for l := range strings.Lines(table) {
