@@ -34,7 +34,7 @@ func TestAFrameIsCutByWhatItsBandsTake(t *testing.T) {
 // again for the job; a preview of another file, or of another workspace, tells nothing.
 func TestAPreviewCountsForTheSameFileUploadedAgain(t *testing.T) {
 	const scene = `{"frame_width": 8, "frame_height": 59, "output_format": "PNG", "strip_overlap": 1}`
-	each(t, 0, func(t *testing.T, w world, workers []string) {
+	each(t, 0, func(t *testing.T, w world, _ []string) {
 		job := func(workspace, sum string) string { return w.JobOver(t, workspace, 1, sum, scene) }
 		own, other := w.Workspace(t), w.Workspace(t)
 		file, edited := strings.Repeat("a", 64), strings.Repeat("b", 64)
