@@ -27,7 +27,7 @@ func TestAKeyThatIsTypedIsNotShown(t *testing.T) {
 	s.Type(t, "it is not shown: ", typedKey+"\n")
 	err := command.Wait()
 	said := s.End(t)
-	if err != nil || strings.Contains(said, "CCCC") || !strings.Contains(said, "key svc_agent_AAAABBBB…, kept in") {
+	if err != nil || strings.Contains(said, "CCCC") || !strings.Contains(said, "key svc_agent_AAAABBBB…, saved in") {
 		t.Errorf("%v:\n%s", err, said)
 	}
 	kept, err := os.ReadFile(home + "/.config/svc/config.json")

@@ -24,7 +24,7 @@ func TestInspectPrintsTheSceneAndItsPrice(t *testing.T) {
 	for _, want := range []string{
 		"saved by Blender 3.4",
 		"scene Szene äöü, CYCLES",
-		"frames 0 to 77, step 3, at 29.97 a second",
+		"frames 0 to 77, step 3, at 29.97 frames a second",
 		"picture 1234 x 567 at 37 %, OPEN_EXR",
 		"quality 17 samples",
 		"camera Kamera",

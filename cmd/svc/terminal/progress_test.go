@@ -28,7 +28,7 @@ func logged(moves int64, apart time.Duration) []string {
 func TestLogGetsALineForEachTenth(t *testing.T) {
 	t.Parallel()
 	got := logged(1000, 100*time.Millisecond)
-	if len(got) != 10 || got[4] != "frames: 500 of 1000, 50 %, 50s left" || got[9] != "frames: 1000 of 1000, 100 %" {
+	if len(got) != 10 || got[4] != "frames: 500 of 1,000, 50 %, 50s left" || got[9] != "frames: 1,000 of 1,000, 100 %" {
 		t.Errorf("%d lines:\n%s", len(got), strings.Join(got, "\n"))
 	}
 }
@@ -46,7 +46,7 @@ func TestLeavesAreCountedOneByOne(t *testing.T) {
 
 func TestQuickWorkIsOneLine(t *testing.T) {
 	t.Parallel()
-	if got := logged(1000, time.Millisecond); len(got) != 1 || got[0] != "frames: 1000 of 1000, 100 %" {
+	if got := logged(1000, time.Millisecond); len(got) != 1 || got[0] != "frames: 1,000 of 1,000, 100 %" {
 		t.Errorf("%q", got)
 	}
 }

@@ -264,9 +264,12 @@ func TestCtrlCSaysThatNothingIsLostAndHowToGoOn(t *testing.T) {
 			t.Parallel()
 			c := startRenderCommand(t)
 			said, code := c.endedBy(syscall.SIGINT, stage.call, stage.after, "1-3")
-			want := "nothing is lost. To follow and download it, run the same command again"
-			if i < 2 { // before the start
+			want := "nothing is lost. To follow and download the job, run the same command again"
+			switch {
+			case i < 2: // before the start
 				want = "nothing was spent. Run the same command again"
+			case i > 4: // the job has ended
+				want = "the job is rendered, and its frames stay at the service. To finish the download, run the same command again"
 			}
 			if code != 130 || !strings.Contains(said, want) {
 				t.Errorf("exit code %d, want 130 and %q:\n%s", code, want, said)

@@ -487,7 +487,7 @@ func (s *store) passing(workspace string) {
 		if err != nil {
 			return err
 		}
-		waits := errors.Join(notice.Verified(ctx, tx, people[0].PersonID), notice.Add(ctx, tx, workspace, ended, time.Hour))
+		waits := errors.Join(notice.Verified(ctx, tx, people[0].PersonID), notice.Add(ctx, tx, workspace, ended, time.Hour), notice.AddComment(ctx, tx, workspace, ended, time.Hour))
 		return errors.Join(held, counted, waits, workers.RecordCompared(ctx, tx, "", 1, []dispatch.Compared{{WorkerID: s.gpu.id, KeyID: s.gpu.keyID, Confirmed: true}}))
 	})
 }

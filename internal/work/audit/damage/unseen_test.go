@@ -24,7 +24,7 @@ var unseen = []struct{ columns, why string }{
 	{"webhook_delivery.created_at webhook_delivery.ended_at", "Nothing repeats when a delivery was asked for and ended. Its tries carry checksums."},
 	{"frame.log", "Blender's output. It is forgotten before the frame."},
 	{"share.views share.viewed_at", "How often a shared page was opened, and when last. They change with each visit, and decide nothing."},
-	{"notice.created_at notice_reader.sent_at", "The order in which a mail names jobs, and when the next may come."},
+	{"notice.created_at notice_reader.sent_at comment_notice.created_at comment_notice.comments", "What a mail counts, in which order, and when the next may come."},
 	{"operator_alert.name operator_alert.since operator_alert.told_at", "What operators were told of. A wrong row tells them once too often, or too late."},
 	{"top_up.checked_at", "When the provider was last asked about an open payment. A wrong one has it asked earlier or later."},
 	{"job.claimed_at", "The lease that it came from is gone. It lies between the job's other times."},
