@@ -16,10 +16,10 @@ import (
 // Domains lets people join workspaces by the domains of their addresses, when they sign in by
 // OpenID Connect.
 //
-// What always holds: only an owner for whom the issuer lately vouched claims a domain, that of
-// their own address, for one workspace. It is released when that person is no owner any more.
-// Only a sign-in in which the issuer vouches for the address joins, never one by a link, and
-// nobody who has left a workspace joins it again.
+// What always holds: only an owner whose address the issuer has recently verified can claim a
+// domain, only that of their own address, and only for one workspace. The claim ends when that
+// person is no longer an owner. Only a sign-in in which the issuer verifies the address joins a
+// workspace, never one by a link, and a person who left a workspace does not join it again.
 type Domains struct {
 	// Issuer is whom people sign in by; "" for none. Then no domain can be claimed.
 	Issuer string
@@ -155,7 +155,7 @@ func Claimant(ctx context.Context, tx *db.Tx, domain string) (workspaceID string
 	return claim.WorkspaceID, err
 }
 
-// claimOf reads who has a domain; the zero value for nobody.
+// claimOf reads the claim on a domain; the zero value if there is none.
 func claimOf(ctx context.Context, tx *db.Tx, domain string) (query.MemberDomain, error) {
 	row, err := tx.MemberDomainGet(ctx, domain)
 	if db.IsNotFound(err) {
@@ -210,8 +210,8 @@ func (d Domains) admit(ctx context.Context, tx *db.Tx, l Login, p Person) (works
 	return claim.WorkspaceID, nil
 }
 
-// admits reports whether a claim still stands and has room for a person, who has not left the
-// workspace before.
+// admits reports whether a claim still stands, its workspace has room, and the person has not
+// left that workspace before.
 func (d Domains) admits(ctx context.Context, tx *db.Tx, claim query.MemberDomain, l Login, p Person) (bool, error) {
 	if role, err := roleIn(ctx, tx, claim.WorkspaceID, claim.ClaimedBy); err != nil || role != Owner {
 		return false, err

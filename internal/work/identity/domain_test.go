@@ -88,7 +88,7 @@ func TestAPersonJoinsByTheDomainOfAVerifiedAddress(t *testing.T) {
 			h.t.Errorf("again: %s", again.Person.WorkspaceID)
 		}
 		if o := h.vouched("known@studio.example"); o.Person.WorkspaceID != known.Person.WorkspaceID || h.roleOf(owner.WorkspaceID, "known@studio.example") != identity.Member {
-			h.t.Errorf("somebody who has a workspace opens %s and not their own", o.Person.WorkspaceID)
+			h.t.Errorf("a person with a workspace of their own opens %s instead", o.Person.WorkspaceID)
 		}
 		if err := h.claim(owner, identity.Viewer); err != nil {
 			h.t.Fatal(err)

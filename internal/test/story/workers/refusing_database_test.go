@@ -5,12 +5,10 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"svc.example/client"
 	"svc.example/internal/app"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
@@ -66,16 +64,7 @@ func refusing(t *testing.T, database string, begin, end func()) {
 	pass := story.Moved(&config)
 	svc := story.StartLone(t, config)
 	c := svc.Caller(story.Credit)
-	g, one, other := story.BarrierAt(1), &story.Painter{}, &story.Painter{}
-	one.Before, other.Before = g.Pass, g.Pass
-	svc.Worker(one)
-	svc.Worker(other)
-	job := c.StartFrames(2)
-	for range 2 {
-		if _, err := g.Await(story.Patient(t)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	finish := rendersThrough(t, svc, c)
 	before := len(log.String())
 	begin()
 	await.Until(t, "the probe to notice", func() bool { return statusOf(t, svc.URL+"/readyz") == http.StatusServiceUnavailable })
@@ -91,13 +80,5 @@ func refusing(t *testing.T, database string, begin, end func()) {
 		t.Errorf("the log has %d errors of one outage:\n%s", n, log.String()[before:])
 	}
 	wantFigures(t, metrics, "svc_store_up 1")
-	g.Open()
-	c.Fetch(c.Await(job.JobID, client.StatusCompleted), 2)
-	if failed := svc.FailedTries(job.JobID); failed != 0 {
-		t.Errorf("the log of the job tells of %d failed tries", failed)
-	}
-	if painted := slices.Concat(one.Frames(), other.Frames()); len(painted) != 2 {
-		t.Errorf("frames %v were rendered, each once was enough", painted)
-	}
-	svc.SettledOnce(c, 2)
+	finish()
 }

@@ -121,16 +121,7 @@ func TestAStoppedDatabaseFailsNoJobAndBlamesNobody(t *testing.T) {
 	svc.Lone = true
 	svc.Serve()
 	c := svc.Caller(story.Credit)
-	g, one, other := story.BarrierAt(1), &story.Painter{}, &story.Painter{}
-	one.Before, other.Before = g.Pass, g.Pass
-	svc.Worker(one)
-	svc.Worker(other)
-	job := c.StartFrames(2)
-	for range 2 {
-		if _, err := g.Await(story.Patient(t)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	finish := rendersThrough(t, svc, c)
 	before := len(log.String())
 	way.cut()
 	pass(25 * time.Second)
@@ -157,13 +148,33 @@ func TestAStoppedDatabaseFailsNoJobAndBlamesNobody(t *testing.T) {
 	if n := strings.Count(during, "level=ERROR"); n > 1 {
 		t.Errorf("the log has %d errors of one outage:\n%s", n, during)
 	}
-	g.Open()
-	c.Fetch(c.Await(job.JobID, client.StatusCompleted), 2)
-	if failed := svc.FailedTries(job.JobID); failed != 0 {
-		t.Errorf("the log of the job tells of %d failed tries", failed)
+	finish()
+}
+
+// rendersThrough has two workers render a frame each of a job, and hold them while an outage lasts.
+// finish lets them deliver: the job completes, no try has failed, and each frame was rendered once.
+func rendersThrough(t *testing.T, svc *story.Service, c story.Caller) (finish func()) {
+	t.Helper()
+	g, one, other := story.BarrierAt(1), &story.Painter{}, &story.Painter{}
+	one.Before, other.Before = g.Pass, g.Pass
+	svc.Worker(one)
+	svc.Worker(other)
+	job := c.StartFrames(2)
+	for range 2 {
+		if _, err := g.Await(story.Patient(t)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if painted := slices.Concat(one.Frames(), other.Frames()); len(painted) != 2 {
-		t.Errorf("frames %v were rendered, each once was enough", painted)
+	return func() {
+		t.Helper()
+		g.Open()
+		c.Fetch(c.Await(job.JobID, client.StatusCompleted), 2)
+		if failed := svc.FailedTries(job.JobID); failed != 0 {
+			t.Errorf("the log of the job tells of %d failed tries", failed)
+		}
+		if painted := slices.Concat(one.Frames(), other.Frames()); len(painted) != 2 {
+			t.Errorf("frames %v were rendered, each once was enough", painted)
+		}
+		svc.SettledOnce(c, 2)
 	}
-	svc.SettledOnce(c, 2)
 }
