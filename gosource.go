@@ -10,7 +10,7 @@ import "embed"
 //
 //go:embed go.mod LICENSE client/*.go
 //go:embed internal/ground/atomicfile/*.go internal/ground/contract/*.go internal/ground/digest/*.go internal/ground/osfile/*.go
-//go:embed internal/ground/plaintext/*.go internal/ground/redact/*.go internal/ground/signingkey/*.go
+//go:embed internal/ground/plaintext/*.go internal/ground/redact/*.go internal/ground/signingkey/*.go internal/ground/strictjson/*.go
 //go:embed internal/render/framelist/*.go internal/render/framename/*.go internal/render/pixels/*.go internal/render/pixels/exr/*.go internal/render/pixels/pngrows/*.go
 //go:embed internal/render/settings/*.go internal/work/receipt/*.go
 var GoSDK embed.FS

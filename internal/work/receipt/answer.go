@@ -1,10 +1,11 @@
 package receipt
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"svc.example/internal/ground/strictjson"
 )
 
 // unwrap finds the envelope in a document: the document is an envelope itself, or the
@@ -24,7 +25,7 @@ func unwrap(document []byte) (envelope, members json.RawMessage, err error) {
 	}
 	// encoding/json takes the last of two members of one name. Another reader may take
 	// the first, and would then show an envelope that was never checked.
-	if err := refuseRepeats(json.NewDecoder(bytes.NewReader(document))); err != nil {
+	if err := strictjson.RefuseRepeats(document); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrBadSignature, err)
 	}
 	if answer.Receipt == nil {
@@ -38,14 +39,14 @@ func unwrap(document []byte) (envelope, members json.RawMessage, err error) {
 // Go ignores could mean something to another reader.
 func sameMembers(members json.RawMessage, signed Receipt) error {
 	var plain Receipt
-	if err := decodeStrict(members, &plain); err != nil {
+	if err := strictjson.Decode(members, &plain); err != nil {
 		return fmt.Errorf("%w: the plain members are not a receipt: %w", ErrBadSignature, err)
 	}
 	want, err := json.Marshal(signed)
 	if err != nil {
 		return err
 	}
-	if same, err := sameJSON(members, want); err != nil || !same {
+	if same, err := strictjson.Same(members, want); err != nil || !same {
 		return errors.Join(fmt.Errorf("%w: the plain members are not the signed ones", ErrBadSignature), err)
 	}
 	return nil

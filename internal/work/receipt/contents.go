@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"svc.example/internal/ground/strictjson"
 	"svc.example/internal/render/pixels"
 )
 
@@ -203,7 +204,7 @@ func compareManifest(receipt Receipt, entry *zip.File, pictures []picture) error
 		return fmt.Errorf("%s cannot be read: %w", ManifestEntry, err)
 	}
 	var found Manifest
-	if err := decodeStrict(text, &found); err != nil {
+	if err := strictjson.Decode(text, &found); err != nil {
 		return fmt.Errorf("%s does not have the expected form: %w", ManifestEntry, err)
 	}
 	want := manifestOf(receipt)

@@ -17,6 +17,7 @@ import (
 
 	"svc.example/internal/ground/digest"
 	"svc.example/internal/ground/signingkey"
+	"svc.example/internal/ground/strictjson"
 	"svc.example/internal/render/framelist"
 )
 
@@ -131,7 +132,7 @@ type signed struct {
 // id is only a hint, since the signature is checked against the key that was given.
 func openSigned(document []byte, keys []signingkey.Public) (signed, error) {
 	var envelope dsse.Envelope
-	if err := decodeStrict(document, &envelope); err != nil {
+	if err := strictjson.Decode(document, &envelope); err != nil {
 		return signed{}, fmt.Errorf("%w: not a DSSE envelope: %w", ErrBadSignature, err)
 	}
 	if err := plainEnvelope(envelope); err != nil {

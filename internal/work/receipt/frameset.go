@@ -10,6 +10,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"svc.example/internal/ground/signingkey"
+	"svc.example/internal/ground/strictjson"
 )
 
 // FrameSetType is the type of the statement about the frames of a receipt.
@@ -139,7 +140,7 @@ func ProveFrame(r Receipt, frame int) (FrameProof, error) {
 // against the frame. Its checks are "signature", "frame" and, of pictures, "pictures". A key
 // that has ended is refused: nothing shows where in the log the statement was signed.
 func VerifyFrame(document []byte, keys []signingkey.Public, history History, pictures fs.FS) (report Report, p FrameProof) {
-	if err := decodeStrict(document, &p); err != nil {
+	if err := strictjson.Decode(document, &p); err != nil {
 		_ = report.distrust("signature", fmt.Errorf("it is no proof of a frame: %w", err))
 		return report, p
 	}

@@ -1,4 +1,9 @@
-package receipt
+// Package strictjson reads JSON documents that have one form, such as signed statements:
+// what one reader ignores or chooses must not mean something else to another.
+//
+// What always holds: a document that Decode accepts says nothing that its target does not
+// hold. White space and the order of members are free. Start reading at Decode.
+package strictjson
 
 import (
 	"bytes"
@@ -9,31 +14,31 @@ import (
 	"reflect"
 )
 
-// decodeStrict reads one JSON document into target. It refuses a document that
+// Decode reads one JSON document into target. It refuses a document that
 // differs from what target would write: members that are unknown, missing, repeated
 // or in another case, numbers and times in another form, trailing data. White space
 // and the order of members may differ, because tools that store JSON change them.
-func decodeStrict(document []byte, target any) error {
+func Decode(document []byte, target any) error {
 	if err := json.Unmarshal(document, target); err != nil {
 		return err
 	}
-	if err := refuseRepeats(json.NewDecoder(bytes.NewReader(document))); err != nil {
+	if err := RefuseRepeats(document); err != nil {
 		return err
 	}
 	canonical, err := json.Marshal(target)
 	if err != nil {
 		return err
 	}
-	same, err := sameJSON(document, canonical)
+	same, err := Same(document, canonical)
 	if err == nil && !same {
 		err = errors.New("it holds unknown or missing members, or values in an unusual form")
 	}
 	return err
 }
 
-// sameJSON reports whether two documents hold equal values. It compares numbers as
+// Same reports whether two documents hold equal values. It compares numbers as
 // written: 1.0 and 1 differ, because the service writes only one of them.
-func sameJSON(a, b []byte) (bool, error) {
+func Same(a, b []byte) (bool, error) {
 	left, err := generic(a)
 	if err != nil {
 		return false, err
@@ -54,9 +59,10 @@ func generic(document []byte) (value any, err error) {
 	return value, err
 }
 
-// refuseRepeats finds repeated members of an object in a well-formed document.
+// RefuseRepeats finds repeated members of an object in a well-formed document.
 // encoding/json accepts them, and other readers may choose the other value.
-func refuseRepeats(tokens *json.Decoder) error {
+func RefuseRepeats(document []byte) error {
+	tokens := json.NewDecoder(bytes.NewReader(document))
 	type object struct {
 		seen    map[string]bool // nil for an array
 		wantKey bool
