@@ -62,11 +62,18 @@ const near = 0.001
 // after it, and beyond the ends from the last two; see fcurve_eval_keyframes.
 func (c *curve) append(b []byte, from, to float64) []byte {
 	if from == to {
-		if k := c.at(from); k != nil {
-			return floats(append(b, 'k'), k.point[1])
+		if i := c.at(from); i >= 0 {
+			kind := byte('k')
+			if c.level(i) && (i > 0 || c.levelBeyond(i)) {
+				kind = 'v'
+			}
+			return floats(append(b, kind), c.keys[i].point[1])
 		}
 	}
 	from, to = from-near, to+near
+	if v, ok := c.steady(from, to); ok {
+		return floats(append(b, 'v'), v)
+	}
 	n := len(c.keys)
 	if n == 0 {
 		return b
@@ -88,14 +95,51 @@ func (c *curve) append(b []byte, from, to float64) []byte {
 	return b
 }
 
-// at is the key at a time, if no other is so near that Blender could take it instead.
-func (c *curve) at(t float64) *key {
+// steady is the one value that the curve has from one time to another, where no key is and
+// Blender computes exactly that value. With a key there, Blender's choice of a part could
+// depend on the key's time.
+func (c *curve) steady(from, to float64) (v float32, ok bool) {
+	n := len(c.keys)
+	next, _ := slices.BinarySearchFunc(c.keys, from, keyTime)
+	switch {
+	case n == 0, next < n && float64(c.keys[next].point[0]) <= to:
+		return 0, false
+	case next == 0, next == n:
+		end := min(next, n-1)
+		return c.keys[end].point[1], c.levelBeyond(end)
+	}
+	return c.keys[next-1].point[1], c.level(next - 1)
+}
+
+// level reports whether the curve keeps the value of a key up to the next one, or beyond the
+// last.
+func (c *curve) level(i int) bool {
+	if i == len(c.keys)-1 {
+		return c.levelBeyond(i)
+	}
+	k, next := &c.keys[i], &c.keys[i+1]
+	return k.how == constant || c.discrete || k.how == linear && k.point[1] == next.point[1] || k.how == bezier && k.flatTo(next)
+}
+
+// levelBeyond reports whether the curve keeps the value of its first or last key beyond it.
+func (c *curve) levelBeyond(end int) bool {
+	return c.extend == extendConstant || c.keys[end].how == constant || c.discrete
+}
+
+// flatTo reports whether Blender takes a part for a line without a slope.
+func (k *key) flatTo(next *key) bool {
+	return k.point[1] == k.right[1] && k.right[1] == next.left[1] && next.left[1] == next.point[1]
+}
+
+// at is the key at a time, if no other is so near that Blender could take it instead; -1 for
+// none.
+func (c *curve) at(t float64) int {
 	const apart = 0.1
 	first, _ := slices.BinarySearchFunc(c.keys, t-apart, keyTime)
 	if first == len(c.keys) || float64(c.keys[first].point[0]) != t || first+1 < len(c.keys) && float64(c.keys[first+1].point[0]) <= t+apart {
-		return nil
+		return -1
 	}
-	return &c.keys[first]
+	return first
 }
 
 // keyTime orders a key before all times after its own.
@@ -109,13 +153,17 @@ func keyTime(k key, t float64) int {
 // beyond adds what determines values before the first key, or after the last one.
 func (c *curve) beyond(b []byte, end, next int) []byte {
 	k := &c.keys[end]
-	if c.extend == extendConstant || k.how == constant || c.discrete || next < 0 || next >= len(c.keys) {
+	alone := next < 0 || next >= len(c.keys)
+	if c.levelBeyond(end) || alone && k.how == linear {
 		return floats(append(b, 'e'), k.point[1])
 	}
 	// A line continues in the direction of the handle, or of the next key.
 	b = floats(append(b, 'l', k.how), k.left[:]...)
 	b = floats(b, k.point[:]...)
 	b = floats(b, k.right[:]...)
+	if alone {
+		return b
+	}
 	return floats(b, c.keys[next].point[:]...)
 }
 
@@ -126,7 +174,7 @@ func (c *curve) between(b []byte, k, next *key) []byte {
 		b = floats(append(b, 'c'), k.point[1])
 	case k.how == linear:
 		b = floats(append(b, 'i'), k.point[:]...)
-	case k.how == bezier && k.point[1] == k.right[1] && k.right[1] == next.left[1] && next.left[1] == next.point[1]:
+	case k.how == bezier && k.flatTo(next):
 		return floats(append(b, 'f'), k.point[1])
 	case k.how == bezier:
 		b = floats(append(b, 'b'), k.point[:]...)

@@ -19,6 +19,7 @@ const (
 	thumbnail reason = "it is a preview of the data-block for lists"
 	session   reason = "it identifies the data-block during one run of Blender"
 	ordered   reason = "the order sets the frame or the output before each render"
+	sound     reason = "it is heard, and not seen"
 )
 
 // irrelevantInScenes has, for each struct of scenes and objects, members that no picture comes from. To add one, find the
@@ -36,7 +37,7 @@ func irrelevantInScenes() map[string]map[reason]string {
 		"Object": {
 			computed:  "runtime drawdata sculpt base_flag",
 			ui:        "mode restore_mode actcol actdef actfmap base_local_view_bits",
-			viewport:  "avs mpath",
+			viewport:  "avs mpath ima_ofs",
 			thumbnail: "preview",
 		},
 		"Base": {computed: "base_orig", ui: "flag_legacy local_view_bits local_collections_bits"},
@@ -51,14 +52,15 @@ func irrelevantInScenes() map[string]map[reason]string {
 			editing:   "toolsettings keyingsets gpd customdata_mask customdata_mask_modal",
 			viewport:  "display",
 			thumbnail: "preview",
+			sound:     "audio",
 		},
+		"SceneEEVEE": {viewport: "light_cache light_cache_data light_cache_info"},
 		"RenderData": {
 			ordered:  "pic",
 			ui:       "psfra pefra actlay actview",
 			viewport: "preview_pixel_size seq_prev_type seq_rend_type",
 			editing:  "bake bake_mode bake_flag bake_filter bake_samples bake_margin_type bake_biasdist bake_user_scale",
 		},
-		"SceneEEVEE": {viewport: "light_cache light_cache_data light_cache_info"},
 	}
 }
 
@@ -128,7 +130,8 @@ func irrelevantInData() map[string]map[reason]string {
 			computed: "changed_timestamp",
 			ui:       "cur",
 		},
-		"IDProperty": {computed: "saved"},
+		"CurveProfile": {computed: "changed_timestamp"},
+		"IDProperty":   {computed: "saved"},
 	}
 }
 
@@ -150,6 +153,14 @@ func irrelevantBits() map[string]uint32 {
 		"TimeMarker.flag":   1 << 0,                           // SELECT
 	}
 }
+
+// computedSockets are sockets of the Principled BSDF that it has with some settings only. Blender
+// computes that for these when it loads a file, whatever the file says of it; a script can say
+// it of others.
+const computedSockets = "|Subsurface IOR|Subsurface Anisotropy|Transmission Roughness|"
+
+// unavailable is the bit that says it: SOCK_UNAVAIL of bNodeSocket.flag.
+const unavailable = 1 << 3
 
 // matrices are members that Blender computes from others before it renders; where objects
 // depend on each other in a circle, it begins with what the file has.

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"math"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -276,6 +278,7 @@ func (f *file) takeStructs(at int32, l *layout, size int64, data io.Reader) erro
 
 // takeStruct takes one struct; first is set in the first buffer of a block.
 func (f *file) takeStruct(at int32, l *layout, b []byte, first bool) {
+	own := f.ownMask(l, b)
 	for _, m := range l.members {
 		v := b[m.offset : m.offset+m.size]
 		switch {
@@ -294,6 +297,8 @@ func (f *file) takeStruct(at int32, l *layout, b []byte, first bool) {
 		case m.kind == path:
 			before, _, _ := bytes.Cut(v, []byte{0})
 			f.hash.Write(append(slices.Clone(before), 0))
+		case m.path == own.path:
+			f.hash.Write(masked(v, own.mask, f.Order))
 		case m.mask != 0:
 			f.hash.Write(masked(v, m.mask, f.Order))
 		default:
@@ -307,6 +312,18 @@ func (f *file) takeStruct(at int32, l *layout, b []byte, first bool) {
 		x := f.keep(at, keySize)
 		x.keys = append(x.keys, f.key(l, b))
 	}
+}
+
+// ownMask is a member of which the rest of the struct says that bits do not count.
+func (f *file) ownMask(l *layout, b []byte) (m member) {
+	const group = 6 // IDProperty.type
+	switch {
+	case l.name == "bNodeSocket" && strings.Contains(computedSockets, "|"+text(l, b, "identifier")+"|"):
+		return member{path: "flag", mask: unavailable}
+	case l.name == "IDProperty" && f.integer(l, b, "type") == group:
+		return member{path: "len", mask: math.MaxUint32} // it follows from the list: see unread.go
+	}
+	return m
 }
 
 // masked clears bits of a flag.
