@@ -10,7 +10,7 @@ import (
 	"svc.example/internal/render/framename"
 	"svc.example/internal/render/openjd"
 	"svc.example/internal/render/settings"
-	"svc.example/internal/work/intake"
+	"svc.example/internal/work/inspection"
 )
 
 // takeBundle puts what a bundle orders into the flags that were not given. A format or an engine
@@ -27,7 +27,7 @@ func (c *Render) takeBundle(to io.Writer) error {
 	c.Resolution = cmp.Or(c.Resolution, Resolution{x: chosen.ResolutionX, y: chosen.ResolutionY})
 	facts, _, err := readFacts(c.Scene, c.settings())
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.Scene, intake.Refusal(err))
+		return fmt.Errorf("%s: %w", c.Scene, inspection.Refusal(err))
 	}
 	return c.compareBundle(to, order, facts.Scene)
 }

@@ -14,7 +14,7 @@ import (
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/render/contentkey"
 	"svc.example/internal/render/framelist"
-	"svc.example/internal/work/intake"
+	"svc.example/internal/work/inspection"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/reuse"
 	"svc.example/internal/work/reuse/source"
@@ -104,7 +104,7 @@ func framesOf(path string) (framelist.List, error) {
 	if facts.Scene == nil {
 		return nil, terminal.WrongUsagef("%s does not say which frames its scene has; name them with --frames", filepath.Base(path))
 	}
-	scene := intake.SceneOf(facts, filepath.Base(path))
+	scene := inspection.SceneOf(facts, filepath.Base(path))
 	frames, _, err := (quote.RequestedFrames{}).Resolve(scene.Frames())
 	if err != nil {
 		return nil, err

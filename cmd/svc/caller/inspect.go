@@ -19,7 +19,7 @@ import (
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/scenefiles"
 	"svc.example/internal/render/settings"
-	"svc.example/internal/work/intake"
+	"svc.example/internal/work/inspection"
 	"svc.example/internal/work/quote"
 )
 
@@ -138,9 +138,9 @@ func (f *inspected) find(path, root string) error {
 // judge says what the service would.
 func (f *inspected) judge() {
 	if f.Scene != nil {
-		scene := intake.SceneOf(f.Facts, f.Filename)
+		scene := inspection.SceneOf(f.Facts, f.Filename)
 		if !f.alone {
-			intake.PutFiles(&scene, f.found)
+			inspection.PutFiles(&scene, f.found)
 		}
 		frames, skipped, err := (quote.RequestedFrames{}).Resolve(scene.Frames())
 		if err == nil { // a range without a price is no refusal: the caller can ask for another one
@@ -150,7 +150,7 @@ func (f *inspected) judge() {
 		}
 		f.Warnings = quote.Envelope(contract.QualifiedPixelSamples).Warnings(scene, quote.Farm{}, quote.Selection{Frames: frames, Skipped: skipped})
 	}
-	if refused, ok := errors.AsType[*fault.Error](intake.Renderable(f.Facts, quote.Farm{})); ok {
+	if refused, ok := errors.AsType[*fault.Error](inspection.Renderable(f.Facts, quote.Farm{})); ok {
 		f.Refused, f.FrameCount = &refusal{refused.Code, refused.Message}, 0
 		return
 	}

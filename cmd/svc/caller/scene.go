@@ -15,7 +15,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/render/scenefiles"
 	"svc.example/internal/render/settings"
-	"svc.example/internal/work/intake"
+	"svc.example/internal/work/inspection"
 	"svc.example/internal/work/quote"
 )
 
@@ -68,7 +68,7 @@ func openScene(ctx context.Context, path string, flags FileFlags, chosen client.
 	}
 	if err != nil {
 		s.close()
-		return nil, fmt.Errorf("%s: %w", path, intake.Refusal(err))
+		return nil, fmt.Errorf("%s: %w", path, inspection.Refusal(err))
 	}
 	err = s.hash(ctx, to)
 	if err != nil {
@@ -137,11 +137,11 @@ func (s *scene) renderable(ctx context.Context) error {
 			return err
 		}
 	}
-	if err = intake.Renderable(facts, quote.Farm{}); err != nil && !fault.Is(err, fault.FileTooNew) {
+	if err = inspection.Renderable(facts, quote.Farm{}); err != nil && !fault.Is(err, fault.FileTooNew) {
 		return err
 	}
 	if facts.Scene != nil {
-		s.frames = intake.SceneOf(facts, s.path).Frames()
+		s.frames = inspection.SceneOf(facts, s.path).Frames()
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/scenefiles"
-	"svc.example/internal/work/intake"
+	"svc.example/internal/work/inspection"
 	"svc.example/internal/work/quote"
 )
 
@@ -76,7 +76,7 @@ func Find(folder string) (found []Scene, err error) {
 			return err
 		}
 		facts, err := read(path)
-		if err != nil || intake.Renderable(facts, quote.Farm{}) != nil {
+		if err != nil || inspection.Renderable(facts, quote.Farm{}) != nil {
 			return nil // no service renders it
 		}
 		name, _ := filepath.Rel(folder, path) // path is below folder
@@ -158,7 +158,7 @@ func told(s Scene) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	scene := intake.SceneOf(facts, filepath.Base(s.File))
+	scene := inspection.SceneOf(facts, filepath.Base(s.File))
 	for _, w := range quote.Envelope(contract.QualifiedPixelSamples).Warnings(scene, quote.Farm{}, quote.Selection{Frames: scene.Frames()}) {
 		if slices.Contains(s.codes(), w.Code) {
 			return true, nil

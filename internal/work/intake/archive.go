@@ -17,6 +17,7 @@ import (
 	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/render/scenefiles"
 	"svc.example/internal/render/settings"
+	"svc.example/internal/work/inspection"
 	"svc.example/internal/work/project"
 )
 
@@ -130,7 +131,7 @@ func badArchive(err error) error {
 	if !ok {
 		return err
 	}
-	f := fault.New(fault.InvalidArchive, "%s", sentence(e))
+	f := fault.New(fault.InvalidArchive, "%s", inspection.Sentence(e))
 	if e.Path != "" {
 		f = f.With(map[string]string{"path": e.Path})
 	}

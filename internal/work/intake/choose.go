@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/scenefiles"
 	"svc.example/internal/render/settings"
+	"svc.example/internal/work/inspection"
 	"svc.example/internal/work/project"
 	"svc.example/internal/work/quote"
 )
@@ -88,7 +89,7 @@ func (in *Intake) stored(ctx context.Context, tx *db.Tx, workspaceID, uploadID s
 	if err != nil {
 		return of, fmt.Errorf("read upload: %w", err)
 	}
-	own, err := readScene(upload.Scene)
+	own, err := inspection.Read(upload.Scene)
 	if err != nil {
 		return of, err
 	}
@@ -133,13 +134,13 @@ func (in *Intake) sceneOfFile(ctx context.Context, of opener, s settings.Setting
 	ratelimit.Work(ctx, func() { facts, err = blendfile.InspectAs(r, blendfile.Options{Memory: in.Memory}, s) })
 	_ = r.Close() // it was only read
 	if err != nil {
-		return scene, Refusal(err)
+		return scene, inspection.Refusal(err)
 	}
 	if err := in.renderable(ctx, of.workspaceID, facts); err != nil {
 		return scene, err
 	}
 	if err := in.completed(ctx, facts, of, s); err != nil {
-		return scene, Refusal(err)
+		return scene, inspection.Refusal(err)
 	}
-	return SceneOf(facts, of.filename), nil
+	return inspection.SceneOf(facts, of.filename), nil
 }

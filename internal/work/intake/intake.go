@@ -5,8 +5,8 @@
 // leaves nothing stored. An acknowledged upload is durable, and its quote is locked
 // in the same transaction. Intake spends no money.
 //
-// Package blendfile knows the file format, quote the price, project the files of an
-// upload, and job starts jobs. Start reading at Intake.Receive.
+// Package blendfile knows the file format, inspection what a file means for an order, quote
+// the price, project the files of an upload, and job starts jobs. Start reading at Intake.Receive.
 package intake
 
 import (
@@ -36,6 +36,7 @@ import (
 	"svc.example/internal/render/blendfile/memory"
 	"svc.example/internal/render/settings"
 	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/inspection"
 	"svc.example/internal/work/project"
 	"svc.example/internal/work/quote"
 )
@@ -212,7 +213,7 @@ func (r *Received) inspect(ctx context.Context, c *content, body io.Reader) erro
 		return source.err // the cause, whatever blendfile made of it
 	}
 	if err != nil {
-		return Refusal(err)
+		return inspection.Refusal(err)
 	}
 	c.read(source)
 	r.size, r.sha256 = c.size, c.sha256
@@ -227,7 +228,7 @@ func (r *Received) inspect(ctx context.Context, c *content, body io.Reader) erro
 	if err := r.complete(ctx, c, facts); err != nil {
 		return err
 	}
-	r.scene = SceneOf(facts, r.filename)
+	r.scene = inspection.SceneOf(facts, r.filename)
 	return nil
 }
 
@@ -255,7 +256,7 @@ func (in *Intake) renderable(ctx context.Context, workspaceID string, facts *ble
 	if err != nil {
 		return err
 	}
-	return Renderable(facts, farm)
+	return inspection.Renderable(facts, farm)
 }
 
 // sizeFirst reads a file that is refused for err, and keeps nothing of it. A file that
@@ -312,7 +313,7 @@ func (in *Intake) lockAgain(ctx context.Context, tx *db.Tx, upload query.Upload,
 	if upload.RemovedAt != 0 {
 		return q, removed()
 	}
-	own, err := readScene(upload.Scene)
+	own, err := inspection.Read(upload.Scene)
 	if err != nil {
 		return q, err
 	}
@@ -340,7 +341,7 @@ func (in *Intake) Inspected(ctx context.Context, workspaceID, uploadID string) (
 			return removed()
 		}
 		out = Inspection{UploadID: uploadID, FrameTime: in.FrameTime}
-		own, err := readScene(upload.Scene)
+		own, err := inspection.Read(upload.Scene)
 		if err != nil {
 			return err
 		}
@@ -384,7 +385,7 @@ func (in *Intake) Requote(ctx context.Context, tx *db.Tx, workspaceID, uploadID 
 	if upload.RemovedAt != 0 {
 		return Inspection{}, removed()
 	}
-	kept, err := readScene(upload.Scene)
+	kept, err := inspection.Read(upload.Scene)
 	if err != nil {
 		return Inspection{}, err
 	}

@@ -9,6 +9,7 @@ import (
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/scenefiles"
 	"svc.example/internal/render/settings"
+	"svc.example/internal/work/inspection"
 )
 
 // complete adds to the facts of a file what the libraries that are packed in it say. Only a
@@ -20,7 +21,7 @@ func (r *Received) complete(ctx context.Context, c *content, facts *blendfile.Fa
 	if err == nil || errors.Is(err, errUnknown) {
 		return nil
 	}
-	return Refusal(err)
+	return inspection.Refusal(err)
 }
 
 // completed is complete of a file that is rendered with settings. Errors: those of

@@ -9,6 +9,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/render/framelist"
 	"svc.example/internal/render/settings"
+	"svc.example/internal/work/inspection"
 	"svc.example/internal/work/project"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/reuse"
@@ -39,7 +40,7 @@ func (in *Intake) Compare(ctx context.Context, workspaceID, uploadID string, req
 		if err != nil {
 			return err
 		}
-		own, err := readScene(upload.Scene)
+		own, err := inspection.Read(upload.Scene)
 		if err == nil {
 			frames, err = requested.In(own)
 		}
@@ -58,7 +59,7 @@ func withPictures(requested quote.RequestedFrames, pictures reuse.Pictures, err 
 		return requested, removed() // meanwhile
 	}
 	if err != nil {
-		return requested, Refusal(err)
+		return requested, inspection.Refusal(err)
 	}
 	requested.Reuse = &pictures
 	return requested, nil

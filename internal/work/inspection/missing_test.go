@@ -1,10 +1,10 @@
-package intake_test
+package inspection_test
 
 import (
 	"testing"
 
 	"svc.example/internal/render/blendfile"
-	"svc.example/internal/work/intake"
+	"svc.example/internal/work/inspection"
 )
 
 // A .blend alone and a project name what is missing in the same words.
@@ -15,7 +15,7 @@ func TestMissingFilesHaveTheKindsOfTheInterface(t *testing.T) {
 	} {
 		facts := &blendfile.Facts{Scene: &blendfile.Scene{}, Rendering: &blendfile.Rendering{}}
 		facts.MissingFiles = append(facts.MissingFiles, blendfile.MissingFile{Kind: kind, Path: "//a"})
-		if got := intake.SceneOf(facts, "a.blend").MissingFiles[0].Kind; got != want {
+		if got := inspection.SceneOf(facts, "a.blend").MissingFiles[0].Kind; got != want {
 			t.Errorf("%s is reported as %s", kind, got)
 		}
 	}

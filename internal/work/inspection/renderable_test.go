@@ -1,11 +1,11 @@
-package intake_test
+package inspection_test
 
 import (
 	"testing"
 
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/render/blendfile"
-	"svc.example/internal/work/intake"
+	"svc.example/internal/work/inspection"
 	"svc.example/internal/work/quote"
 )
 
@@ -26,7 +26,7 @@ func TestAPictureOfNoPixelsIsRefused(t *testing.T) {
 	} {
 		c.scene.Engine = "CYCLES"
 		facts := &blendfile.Facts{FileVersion: 401, Scene: &c.scene, Rendering: &blendfile.Rendering{Shots: []blendfile.Shot{{Engine: "CYCLES"}}}}
-		if err := intake.Renderable(facts, quote.Farm{}); fault.Is(err, fault.PictureTooSmall) != c.refused || err != nil && !c.refused {
+		if err := inspection.Renderable(facts, quote.Farm{}); fault.Is(err, fault.PictureTooSmall) != c.refused || err != nil && !c.refused {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -39,7 +39,7 @@ func TestAViewThatLeavesItsFolderIsRefusedBeforeItIsPaid(t *testing.T) {
 	for stray, want := range map[string]fault.Code{"": "", "right": fault.ViewPathUnsafe} {
 		facts := &blendfile.Facts{FileVersion: 401, Rendering: &blendfile.Rendering{Shots: []blendfile.Shot{{Engine: "CYCLES"}}},
 			Scene: &blendfile.Scene{Engine: "CYCLES", ResolutionX: 4, ResolutionY: 4, ResolutionPercentage: 100, StrayView: stray}}
-		if err := intake.Renderable(facts, quote.Farm{}); fault.Of(err) != want && (err != nil || want != "") {
+		if err := inspection.Renderable(facts, quote.Farm{}); fault.Of(err) != want && (err != nil || want != "") {
 			t.Errorf("%q: %v, want %q", stray, err, want)
 		}
 	}
@@ -71,7 +71,7 @@ func TestAFileIsRefusedForTheScenesThatAreRendered(t *testing.T) {
 		"a compositor of pictures":           {"CYCLES", blendfile.Rendering{}, ""},
 	} {
 		facts := &blendfile.Facts{FileVersion: 401, Scene: &blendfile.Scene{Name: "Title", Engine: c.engine, ResolutionX: 4, ResolutionY: 4, ResolutionPercentage: 100}, Rendering: &c.rendering}
-		if err := intake.Renderable(facts, quote.Farm{}); fault.Of(err) != c.want && (err != nil || c.want != "") {
+		if err := inspection.Renderable(facts, quote.Farm{}); fault.Of(err) != c.want && (err != nil || c.want != "") {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}

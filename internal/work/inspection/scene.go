@@ -1,4 +1,13 @@
-package intake
+// Package inspection says what a .blend means for an order: the scene that callers see and the
+// price follows from, what the Blender that renders it must be built with, and why this service
+// does not render it.
+//
+// It works on what blendfile and scenefiles have found, and opens no store, so that
+// svc inspect says the same on a caller's own machine. What always holds: lists of a scene are
+// never nil; a file that is sent alone and one that is sent with its project are described in
+// the same words. It leaves warnings and the price to quote, and receiving files to intake.
+// Start reading at SceneOf; PutFiles adds what a project has.
+package inspection
 
 import (
 	"encoding/json"
@@ -34,26 +43,26 @@ func Refusal(err error) error {
 		return fault.New(fault.Unavailable, "The service is busy reading other large files. Try again in a moment.").After(busyPause)
 	}
 	if errors.Is(err, blendfile.ErrNotBlend) {
-		return fault.New(fault.UnsupportedFile, "%s", sentence(err))
+		return fault.New(fault.UnsupportedFile, "%s", Sentence(err))
 	}
 	if e, ok := errors.AsType[*blendfile.UnsupportedError](err); ok {
-		return fault.New(fault.UnsupportedFile, "%s", sentence(e))
+		return fault.New(fault.UnsupportedFile, "%s", Sentence(e))
 	}
 	if e, ok := errors.AsType[*blendfile.TruncatedError](err); ok {
-		return fault.New(fault.FileDamaged, "%s", sentence(e)).Wrap(err)
+		return fault.New(fault.FileDamaged, "%s", Sentence(e)).Wrap(err)
 	}
 	if e, ok := errors.AsType[*blendfile.DamagedError](err); ok {
-		return fault.New(fault.FileDamaged, "%s", sentence(e)).Wrap(err)
+		return fault.New(fault.FileDamaged, "%s", Sentence(e)).Wrap(err)
 	}
 	if e, ok := errors.AsType[*blendfile.TooLargeError](err); ok {
-		return fault.New(fault.UnsupportedFile, "%s", sentence(e)).Wrap(err)
+		return fault.New(fault.UnsupportedFile, "%s", Sentence(e)).Wrap(err)
 	}
 	return fmt.Errorf("inspect upload: %w", err)
 }
 
-// sentence writes an error as a sentence, as API messages are. blendfile's errors are
+// Sentence writes an error as a sentence, as API messages are. blendfile's errors are
 // made to be read by the file's owner.
-func sentence(err error) string {
+func Sentence(err error) string {
 	text := err.Error()
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
@@ -221,8 +230,8 @@ func cacheFolder(folder, filename string) string {
 	return strings.TrimSuffix(folder, "*") + strings.TrimSuffix(filename, ".blend")
 }
 
-// readScene reads what Received.Quote has stored.
-func readScene(text string) (s quote.Scene, err error) {
+// Read reads the scene that intake keeps with an upload.
+func Read(text string) (s quote.Scene, err error) {
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
 		return s, fmt.Errorf("read kept scene: %w", err)
 	}

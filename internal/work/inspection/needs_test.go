@@ -1,4 +1,4 @@
-package intake_test
+package inspection_test
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/buildoption"
 	"svc.example/internal/render/scenefiles"
-	"svc.example/internal/work/intake"
+	"svc.example/internal/work/inspection"
 	"svc.example/internal/work/quote"
 )
 
@@ -46,7 +46,7 @@ func TestASceneNeedsWhatBlenderReadsItsFilesBy(t *testing.T) {
 		"what is not there":         {missing, nil},
 	} {
 		var scene quote.Scene
-		intake.PutFiles(&scene, &scenefiles.Found{Main: "scene.blend", Files: []scenefiles.File{c.file, c.file}})
+		inspection.PutFiles(&scene, &scenefiles.Found{Main: "scene.blend", Files: []scenefiles.File{c.file, c.file}})
 		if got := scene.Needs().Options(); !slices.Equal(got, c.want) || len(scene.BuildOptions) != len(c.want) {
 			t.Errorf("%s: the scene needs %v by %+v, want %v", name, got, scene.BuildOptions, c.want)
 		}
@@ -56,7 +56,7 @@ func TestASceneNeedsWhatBlenderReadsItsFilesBy(t *testing.T) {
 func TestASceneNamesItsFilesThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	var scene quote.Scene
-	intake.PutFiles(&scene, &scenefiles.Found{Main: "scene.blend", Files: []scenefiles.File{{
+	inspection.PutFiles(&scene, &scenefiles.Found{Main: "scene.blend", Files: []scenefiles.File{{
 		Kind: scenefiles.KindLight, Path: "lamp.ies", From: "lib.blend", Owner: "lamp", UsedBy: "light Key", Status: scenefiles.StatusFound, Reach: scenefiles.ReachNeeded,
 		Names: []scenefiles.Name{{Path: "lamp.ies"}}, Unreadable: []scenefiles.Unreadable{{Path: "lamp.ies", Why: "is empty"}},
 	}}})
@@ -75,7 +75,7 @@ func TestASceneNeedsWhatIsPackedInIt(t *testing.T) {
 	want := []quote.NeededOption{
 		{Option: buildoption.OpenVDB, Kind: "volume", Path: "//smoke.vdb", Owner: "Smoke"}, {Option: buildoption.OSL, Kind: "script", Owner: "Glow", From: "//lib.blend"},
 	}
-	if got := intake.SceneOf(facts, "scene.blend").BuildOptions; !slices.Equal(got, want) {
+	if got := inspection.SceneOf(facts, "scene.blend").BuildOptions; !slices.Equal(got, want) {
 		t.Errorf("the scene needs %+v, want %+v", got, want)
 	}
 }
@@ -108,7 +108,7 @@ func sent(t *testing.T, name string) quote.Scene {
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	return intake.SceneOf(facts, name)
+	return inspection.SceneOf(facts, name)
 }
 
 // sentWithFiles is the scene of a .blend that is sent with the folder in which it is.
@@ -119,7 +119,7 @@ func sentWithFiles(t *testing.T, name string) quote.Scene {
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	intake.PutFiles(&scene, found)
+	inspection.PutFiles(&scene, found)
 	return scene
 }
 
