@@ -18,6 +18,7 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/outbound"
 	"svc.example/internal/ground/tracing"
+	"svc.example/internal/work/webhook/chat"
 )
 
 // maxAnswerRead bounds how much of an answer the client reads, in bytes. Reading a
@@ -80,9 +81,9 @@ func (h *Hooks) call(ctx context.Context, a attempt) outcome {
 // post makes the call: of a message where the address is a chat's, otherwise of the signed
 // event. On success the caller closes the body.
 func (h *Hooks) post(ctx context.Context, a attempt) (*http.Response, error) {
-	chat, err := h.chatOf(a.endpoint.Url), error(nil)
-	if chat != NoChat {
-		if a.body, err = chat.message(a.body, h.JobPage); err != nil {
+	to, err := h.chatOf(a.endpoint.Url), error(nil)
+	if to != chat.None {
+		if a.body, err = to.Message(a.body, h.JobPage); err != nil {
 			return nil, err
 		}
 	}
@@ -92,7 +93,7 @@ func (h *Hooks) post(ctx context.Context, a attempt) (*http.Response, error) {
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", userAgent)
-	if chat == NoChat {
+	if to == chat.None {
 		if err := h.sign(r.Header, a); err != nil {
 			return nil, err
 		}

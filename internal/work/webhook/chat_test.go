@@ -11,31 +11,8 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/work/webhook"
+	"svc.example/internal/work/webhook/chat"
 )
-
-func TestChatsAreKnownByTheirAddresses(t *testing.T) {
-	t.Parallel()
-	for address, want := range map[string]webhook.Chat{
-		"https://hooks.slack.com/services/T0/B0/x":           webhook.Slack,
-		"https://HOOKS.slack.com:443/services/T0/B0/x":       webhook.Slack,
-		"https://discord.com/api/webhooks/1/x":               webhook.Discord,
-		"https://discord.com/api/v10/webhooks/1/x?wait=true": webhook.Discord,
-		"https://canary.discord.com/api/webhooks/1/x":        webhook.Discord,
-		"https://discord.com/api/webhooks/1/x/slack":         webhook.Slack,
-		"https://hooks.slack.com/":                           webhook.NoChat,
-		"https://slack.com/services/T0/B0/x":                 webhook.NoChat,
-		"https://hooks.slack.com.example.com/services/T0":    webhook.NoChat,
-		"https://example.com/services/hooks.slack.com":       webhook.NoChat,
-	} {
-		parsed, err := url.Parse(address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := webhook.ChatAt(parsed); got != want {
-			t.Errorf("%s is %q, want %q", address, got, want)
-		}
-	}
-}
 
 // A chat gets messages that people read, without a secret and a signature; what strangers have
 // named mentions nobody there.
@@ -43,11 +20,11 @@ func TestAChatGetsMessages(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *service) {
 		s.JobPage = func(jobID string) string { return "https://svc.example/console/jobs/" + jobID }
-		chats := map[string]webhook.Chat{}
-		s.Chat = func(address *url.URL) webhook.Chat { return chats[address.Host] }
+		chats := map[string]chat.Service{}
+		s.Chat = func(address *url.URL) chat.Service { return chats[address.Host] }
 		slack, discord, plain := s.receiver(nil), s.receiver(nil), s.receiver(nil)
-		chats[strings.TrimPrefix(slack.URL, "https://")] = webhook.Slack
-		chats[strings.TrimPrefix(discord.URL, "https://")] = webhook.Discord
+		chats[strings.TrimPrefix(slack.URL, "https://")] = chat.Slack
+		chats[strings.TrimPrefix(discord.URL, "https://")] = chat.Discord
 		for _, r := range []*receiver{slack, discord} {
 			if _, secret := s.endpoint(r.URL, ""); secret != "" {
 				t.Error("a chat has a secret to keep")

@@ -11,6 +11,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/work/webhook/chat"
 )
 
 // Endpoint is an endpoint of a workspace as its owner sees it: an address that gets the
@@ -88,7 +89,7 @@ func (h *Hooks) Create(ctx context.Context, workspaceID string, n NewEndpoint) (
 		e, err = read(ctx, tx, endpointID)
 		return err
 	})
-	if !made || h.chatOf(n.URL) != NoChat {
+	if !made || h.chatOf(n.URL) != chat.None {
 		chosen = ""
 	}
 	return e, chosen, err

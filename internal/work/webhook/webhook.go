@@ -1,5 +1,5 @@
 // Package webhook calls a customer's server when a job has ended: signed, over HTTPS,
-// with retries until the server accepts. Chats, such as Slack, get a message instead (Chat).
+// with retries until the server accepts. Chats, such as Slack, get a message instead (package chat).
 //
 // A job's end writes an event, and a delivery for each endpoint, in the transaction that
 // ends the job (Publish). The deliveries to one endpoint form a delivery queue. A
@@ -35,6 +35,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/outbound"
 	"svc.example/internal/ground/seal"
+	"svc.example/internal/work/webhook/chat"
 )
 
 // Queue is the lease queue of delivery queues. The subject is the delivery queue.
@@ -90,8 +91,8 @@ type Config struct {
 	SignedAt func(attempt time.Time) time.Time
 	// JobPage is where people see a job, for messages to chats; nil leaves it out.
 	JobPage func(jobID string) string
-	// Chat tells which addresses are those of chats; nil is ChatAt.
-	Chat func(address *url.URL) Chat
+	// Chat tells which addresses are those of chats; nil is chat.At.
+	Chat func(address *url.URL) chat.Service
 	// TestMode marks events that this package makes itself as those of test mode.
 	TestMode bool
 	// Attempted is called after each attempt that is stored; nil is allowed.
@@ -119,11 +120,20 @@ type Hooks struct {
 // addresses only (spec 6 rule 2).
 func New(c Config) *Hooks {
 	if c.Chat == nil {
-		c.Chat = ChatAt
+		c.Chat = chat.At
 	}
 	return &Hooks{
 		Config:  c,
 		client:  c.Guard.Client(outbound.Limits{Timeout: contract.WebhookTimeout, Body: maxAnswerRead}),
 		driving: map[string]int{}, following: map[string]int{},
 	}
+}
+
+// chatOf returns the chat of an endpoint's address.
+func (h *Hooks) chatOf(address string) chat.Service {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return chat.None
+	}
+	return h.Chat(parsed)
 }

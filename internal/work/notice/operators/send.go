@@ -18,7 +18,7 @@ import (
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/plainjson"
 	"svc.example/internal/work/identity"
-	"svc.example/internal/work/webhook"
+	"svc.example/internal/work/webhook/chat"
 )
 
 // Queue is the lease queue of messages. The subject is state, alert and receiver, separated by
@@ -124,8 +124,8 @@ func (w *Watch) post(ctx context.Context, m Message) error {
 	}
 	body, err := plainjson.Marshal(m)
 	if err == nil {
-		if chat := webhook.ChatAt(address); chat != webhook.NoChat {
-			body, err = chat.Form(m.Text)
+		if to := chat.At(address); to != chat.None {
+			body, err = to.Form(m.Text)
 		}
 	}
 	if err != nil {

@@ -1,4 +1,10 @@
-package webhook
+// Package chat writes messages for the incoming webhooks of chat services: Slack, Discord and
+// what takes their forms.
+//
+// What always holds: names and messages of strangers mention nobody in a chat and make no links,
+// and a message is never longer than the chat takes. It calls nobody: that is left to webhook
+// and to the operators' alerts. Start reading at Message.
+package chat
 
 import (
 	"encoding/json"
@@ -12,25 +18,25 @@ import (
 	"svc.example/internal/ground/plaintext"
 )
 
-// Chat is a chat service whose incoming webhooks show messages. They take a form of their own
+// Service is a chat service whose incoming webhooks show messages. They take a form of their own
 // and cannot verify a signature, so they get a message in place of the signed event.
 //
-// To add one: add its constant, its addresses to ChatAt, and its form to message.
-type Chat string
+// To add one: add its constant, its addresses to At, and its form to Form and escape.
+type Service string
 
 // Chats. Slack's form is also that of Mattermost and of Discord addresses that end in /slack,
 // which are recognised only at Discord.
 const (
-	NoChat  Chat = ""
-	Slack   Chat = "slack"
-	Discord Chat = "discord"
+	None    Service = ""
+	Slack   Service = "slack"
+	Discord Service = "discord"
 )
 
 // mostShown bounds a message, in characters; Discord takes 2000.
 const mostShown = 1500
 
-// ChatAt returns the chat whose incoming webhook has this address.
-func ChatAt(address *url.URL) Chat {
+// At returns the chat whose incoming webhook has this address.
+func At(address *url.URL) Service {
 	host := strings.TrimSuffix(strings.ToLower(address.Hostname()), ".")
 	switch {
 	case (host == "hooks.slack.com" || host == "hooks.slack-gov.com") && strings.HasPrefix(address.Path, "/services/"):
@@ -41,16 +47,7 @@ func ChatAt(address *url.URL) Chat {
 		}
 		return Discord
 	}
-	return NoChat
-}
-
-// chatOf returns the chat of an endpoint's address.
-func (h *Hooks) chatOf(address string) Chat {
-	parsed, err := url.Parse(address)
-	if err != nil {
-		return NoChat
-	}
-	return h.Chat(parsed)
+	return None
 }
 
 // chatted is what a message tells of an event's data: of a job that has ended, or of a wallet.
@@ -74,9 +71,9 @@ func (d chatted) money(cents int64) string {
 	return fmt.Sprintf("%d.%02d %s", cents/100, cents%100, d.Currency)
 }
 
-// message is the body for a chat of an event's body. jobPage, unless nil, is where people see a
+// Message is the body for a chat of an event's body. jobPage, unless nil, is where people see a
 // job. Names and messages come from strangers: they mention nobody and make no links.
-func (c Chat) message(body string, jobPage func(jobID string) string) (string, error) {
+func (c Service) Message(body string, jobPage func(jobID string) string) (string, error) {
 	var event struct {
 		Type string  `json:"type"`
 		Test bool    `json:"test"`
@@ -97,7 +94,7 @@ func (c Chat) message(body string, jobPage func(jobID string) string) (string, e
 }
 
 // Form is the body of a message with a text, which may have links. It mentions nobody at Discord.
-func (c Chat) Form(text string) ([]byte, error) {
+func (c Service) Form(text string) ([]byte, error) {
 	var form any = struct {
 		Text string `json:"text"`
 	}{text}
@@ -153,7 +150,7 @@ var (
 )
 
 // escape takes a text's meaning as markup away.
-func (c Chat) escape(text string) string {
+func (c Service) escape(text string) string {
 	if c == Discord {
 		return discordEscapes.Replace(text)
 	}
