@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -45,9 +47,8 @@ func (c *Client) Download(ctx context.Context, jobID, path string, progress func
 	if len(artifact.SHA256) != sha256.Size*2 {
 		return nil, fmt.Errorf("download job %s: the service gave no SHA-256", jobID)
 	}
-	// The hash in the name separates parts of different files.
-	part := fmt.Sprintf("%s.%s.part", path, artifact.SHA256[:12])
-	if err := c.fetchAll(ctx, jobID, part, artifact, progress); err != nil {
+	part := partOf(path, artifact.SHA256)
+	if err := c.fetchAll(ctx, c.artifactFile(jobID, artifact), part, progress); err != nil {
 		return nil, fmt.Errorf("download job %s: %w", jobID, c.linkError(artifact.URL, err))
 	}
 	if err := publish(part, path, artifact.SHA256); err != nil {
@@ -56,18 +57,54 @@ func (c *Client) Download(ctx context.Context, jobID, path string, progress func
 	return artifact, nil
 }
 
+// remoteFile is a file of the service that arrives over as many connections as break.
+type remoteFile struct {
+	size int64
+	// sum is the SHA-256 that the service states as its ETag; "" where a store elsewhere may send it.
+	sum string
+	// request builds one try.
+	request func(context.Context) (*http.Request, error)
+	// again reports refusals that another try may overcome, besides those that pass.
+	again func(error) bool
+	// renew, which may be nil, prepares another try.
+	renew func(context.Context) error
+}
+
+// artifactFile is the ZIP of a job. Each further try asks for a new link, since links expire. The key
+// stays out of the request: the link authorises itself and may lead to another host.
+func (c *Client) artifactFile(jobID string, artifact *Artifact) remoteFile {
+	link := artifact.URL
+	return remoteFile{
+		size: artifact.SizeBytes, again: linkEnded,
+		request: func(ctx context.Context) (*http.Request, error) {
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, link, nil)
+			if err != nil {
+				return nil, &unreadable{redact.URLs(err)}
+			}
+			return req, nil
+		},
+		renew: func(ctx context.Context) error {
+			again, err := c.Artifact(ctx, jobID)
+			if err == nil {
+				link = again.URL
+			}
+			return err
+		},
+	}
+}
+
 // fetchAll repeats until the part is complete. It counts only tries that bring no
 // new bytes, so a bad line delays a large download but never fails it, and no rate limit
-// that is waited out. Each further try asks for a new link, since links expire.
-func (c *Client) fetchAll(ctx context.Context, jobID, part string, artifact *Artifact, progress func(received, total int64)) error {
+// that is waited out.
+func (c *Client) fetchAll(ctx context.Context, f remoteFile, part string, progress func(received, total int64)) error {
 	file, err := os.OpenFile(part, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	link, limited := artifact.URL, time.Duration(0)
+	limited := time.Duration(0)
 	for attempt := 1; ; attempt++ {
-		grew, err := c.fetch(ctx, link, file, artifact.SizeBytes, progress)
+		grew, err := c.fetch(ctx, f, file, progress)
 		if err == nil {
 			return nil
 		}
@@ -78,19 +115,24 @@ func (c *Client) fetchAll(ctx context.Context, jobID, part string, artifact *Art
 			attempt--
 			continue
 		}
-		if attempt >= c.retry.attempts || !(passing(ctx, err) || linkEnded(err)) {
+		if attempt >= c.retry.attempts || !(passing(ctx, err) || f.again(err)) {
 			return err
 		}
 		if c.retry.pause(ctx, attempt, c.retry.attempts, err) != nil {
 			return err
 		}
-		again, err := c.Artifact(ctx, jobID) // links live for a while only
-		if err != nil {
+		if f.renew == nil {
+			continue
+		}
+		if err := f.renew(ctx); err != nil {
 			return err
 		}
-		link = again.URL
 	}
 }
+
+// partOf is where the bytes of a file lie until they are complete. The hash in the name separates
+// parts of different files.
+func partOf(path, sum string) string { return fmt.Sprintf("%s.%s.part", path, sum[:12]) }
 
 // linkError turns the failure of a signed link into that of a call if the link leads to
 // the server itself. It may lead to a store elsewhere, which the caller does not know.
@@ -107,31 +149,39 @@ func (c *Client) linkError(link string, err error) error {
 func linkEnded(err error) bool {
 	var refusal *Error
 	return errors.As(err, &refusal) && (refusal.Status == http.StatusUnauthorized ||
-		refusal.Status == http.StatusForbidden || refusal.Status == http.StatusNotFound || refusal.Status == http.StatusGone ||
-		refusal.Status == http.StatusRequestedRangeNotSatisfiable)
+		refusal.Status == http.StatusForbidden || refusal.Status == http.StatusNotFound || refusal.Status == http.StatusGone) || noSuchRange(err)
 }
 
-// fetch appends the missing bytes over one connection. The key stays out of the
-// request: the link authorises itself and may lead to another host. It reads no
-// more than total bytes, even if the server sends more.
-func (c *Client) fetch(ctx context.Context, link string, file *os.File, total int64, progress func(received, total int64)) (grew bool, err error) {
+// noSuchRange reports that the file has no bytes where the part ends: the part begins again.
+func noSuchRange(err error) bool {
+	var refusal *Error
+	return errors.As(err, &refusal) && refusal.Status == http.StatusRequestedRangeNotSatisfiable
+}
+
+// fetch appends the missing bytes over one connection. It reads no more than the file's
+// size, even if the server sends more.
+func (c *Client) fetch(ctx context.Context, f remoteFile, file *os.File, progress func(received, total int64)) (grew bool, err error) {
 	have, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
 		return false, &unreadable{err}
 	}
-	if have == total {
-		progress(have, total)
+	if have == f.size {
+		progress(have, f.size)
 		return false, nil
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, link, nil)
+	req, err := f.request(ctx)
 	if err != nil {
-		return false, &unreadable{redact.URLs(err)}
+		return false, err
 	}
+	req.Header.Set("Accept", "*/*")
 	req.Header.Set("Accept-Encoding", "identity") // the hash is over the bytes as stored
 	if have > 0 {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", have))
+		if f.sum != "" {
+			req.Header.Set("If-Range", strconv.Quote(f.sum))
+		}
 	}
 	res, err := c.send(req)
 	if err != nil {
@@ -139,15 +189,27 @@ func (c *Client) fetch(ctx context.Context, link string, file *os.File, total in
 	}
 	body := watch(res.Body, cancel)
 	defer body.Close()
+	if f.isAnother(res) {
+		return false, &unreadable{ErrDownloadChanged}
+	}
 	if have, err = place(res, file, have); err != nil {
 		return false, err
 	}
-	sink := &sink{file: file, received: have, total: total, progress: progress}
-	n, err := io.Copy(sink, io.LimitReader(body, total-have))
-	if err == nil && have+n < total {
+	sink := &sink{file: file, received: have, total: f.size, progress: progress}
+	n, err := io.Copy(sink, io.LimitReader(body, f.size-have))
+	if err == nil && have+n < f.size {
 		err = io.ErrUnexpectedEOF
 	}
 	return n > 0, err
+}
+
+// entityTag is the ETag of a file that the service sends: its SHA-256. Proxies may weaken it.
+var entityTag = regexp.MustCompile(`^(?:W/)?"([0-9a-f]{64})"$`)
+
+// isAnother reports that the answer has the bytes of another file than the one that was promised.
+func (f remoteFile) isAnother(res *http.Response) bool {
+	tag := entityTag.FindStringSubmatch(res.Header.Get("ETag"))
+	return f.sum != "" && res.StatusCode < 300 && tag != nil && tag[1] != f.sum
 }
 
 // place positions the file for the answer's bytes: at its end, or at the start when

@@ -3,10 +3,10 @@ package client
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -149,41 +149,28 @@ func (c *Client) saveFrame(ctx context.Context, jobID, folder string, f Frame) (
 // outputsFolder has the files besides the pictures, in a folder of frames as in the ZIP.
 const outputsFolder = "outputs"
 
-// saveFile fetches a file to path, whole or not at all, unless it is there.
+// saveFile fetches a file to path, whole or not at all, unless it is there. A broken download
+// leaves its bytes next to it, where a later call resumes.
 func (c *Client) saveFile(ctx context.Context, from, path, sum string, size int64) (was bool, err error) {
 	if found, err := digest.OfFile(path); err == nil && found == sum {
 		return true, nil
 	}
-	part := path + ".part"
-	if err = c.retry.run(ctx, true, func() error { return c.fetchFile(ctx, from, part, sum, size) }); err == nil {
-		return false, os.Rename(part, path)
+	at, _, _ := strings.Cut(from, "?")
+	if len(sum) != sha256.Size*2 {
+		return false, fmt.Errorf("GET %s: the service gave no SHA-256", at)
 	}
-	_ = os.Remove(part) // what went wrong says more
-	call, _, _ := strings.Cut(from, "?")
-	return false, &CallError{Server: c.base.String(), Call: "GET " + call, cause: err}
-}
-
-// fetchFile is one try.
-func (c *Client) fetchFile(ctx context.Context, path, part, want string, size int64) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	from, err := c.openOnce(ctx, path)
+	part := partOf(path, sum)
+	file := remoteFile{size: size, sum: sum, again: noSuchRange, request: func(ctx context.Context) (*http.Request, error) {
+		return c.request(ctx, call{method: http.MethodGet, path: from})
+	}}
+	if err = c.fetchAll(ctx, file, part, func(int64, int64) {}); errors.Is(err, ErrDownloadChanged) {
+		_ = os.Remove(part) // what went wrong says more
+	}
+	if err == nil {
+		err = publish(part, path, sum)
+	}
 	if err != nil {
-		return err
+		return false, &CallError{Server: c.base.String(), Call: "GET " + at, cause: err}
 	}
-	body := watch(from, cancel)
-	defer body.Close()
-	to, err := os.Create(part)
-	if err != nil {
-		return &unreadable{err}
-	}
-	sum := sha256.New()
-	n, err := io.Copy(io.MultiWriter(to, sum), io.LimitReader(body, size+1))
-	if closed := to.Close(); err == nil && closed != nil {
-		return &unreadable{closed} // a full disk may show only here
-	}
-	if err == nil && (n != size || hex.EncodeToString(sum.Sum(nil)) != want) {
-		return &unreadable{ErrDownloadChanged}
-	}
-	return err
+	return false, nil
 }

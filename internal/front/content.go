@@ -48,6 +48,37 @@ func (e *Errors) ServeAttachment(w http.ResponseWriter, r *http.Request, kind, n
 	e.ServeContent(w, r, time.Time{}, content)
 }
 
+// ServeStream is ServeContent for a file of size bytes that is read from its beginning only. It
+// sends one range at most: of several, which could lead back, it sends the whole file.
+func (e *Errors) ServeStream(w http.ResponseWriter, r *http.Request, size int64, from io.Reader) {
+	if strings.Contains(r.Header.Get("Range"), ",") {
+		r.Header.Del("Range")
+	}
+	e.ServeContent(w, r, time.Time{}, &forward{from: from, size: size})
+}
+
+// forward seeks in what can only be read: it skips the bytes before its place.
+type forward struct {
+	from            io.Reader
+	size, at, given int64
+}
+
+func (f *forward) Seek(offset int64, whence int) (int64, error) {
+	f.at = offset + map[int]int64{io.SeekCurrent: f.at, io.SeekEnd: f.size}[whence]
+	return f.at, nil
+}
+
+func (f *forward) Read(p []byte) (int, error) {
+	skipped, err := io.CopyN(io.Discard, f.from, max(0, f.at-f.given))
+	f.given += skipped
+	if err != nil {
+		return 0, err
+	}
+	n, err := f.from.Read(p)
+	f.at, f.given = f.at+int64(n), f.given+int64(n)
+	return n, err
+}
+
 // byteRanges is the form of a Range in bytes.
 var byteRanges = regexp.MustCompile(`^bytes=[ \t]*(\d+-\d*|-\d+)([ \t]*,[ \t]*(\d+-\d*|-\d+))*[ \t]*$`)
 

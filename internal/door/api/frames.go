@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"path"
-	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -152,7 +151,9 @@ func (s *server) outputs(jobs, jobID string, f watch.FrameView) (all []frameOutp
 // frameFile registers the route of a frame as it was rendered, from when it is accepted.
 func (s *server) frameFile(api huma.API, d jobRoutes) {
 	op := d.op("getJobFrameFile", http.MethodGet, "/frames/{n}/file", "A frame as it was rendered, from when it is accepted")
+	op.Description = "Supports Range requests with one range, with If-Range to be sure that the frame was not rendered again."
 	op.Responses = streamed("application/octet-stream", "The file, under its own name")
+	op.Responses["206"] = operation.Part("application/octet-stream")
 	op.Responses["304"] = operation.NotModified()
 	huma.Register(api, op, func(ctx context.Context, in *frameInput) (*huma.StreamResponse, error) {
 		found, err := s.Watch.Output(ctx, operation.Caller(ctx).WorkspaceID, in.JobID, in.Frame, in.Output)
@@ -172,13 +173,14 @@ func (s *server) frameFile(api huma.API, d jobRoutes) {
 		}
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
 			defer func() { _ = file.Close() }()
-			hc.SetHeader("ETag", tag)
+			r, w := humago.Unwrap(hc)
+			h := w.Header()
+			h.Set("ETag", tag)
 			// A worker made the file: browsers save it and never open it.
-			hc.SetHeader("Content-Type", "application/octet-stream")
-			hc.SetHeader("Content-Disposition", blob.Attachment(path.Base(name)))
-			hc.SetHeader("Content-Length", strconv.FormatInt(size, 10))
-			hc.SetHeader("Cache-Control", "private, no-cache") // a frame may be rendered again
-			_, _ = io.Copy(hc.BodyWriter(), file)              // a failed write means the caller is gone
+			h.Set("Content-Type", "application/octet-stream")
+			h.Set("Content-Disposition", blob.Attachment(path.Base(name)))
+			h.Set("Cache-Control", "private, no-cache") // a frame may be rendered again
+			s.Errors.ServeStream(w, r, size, file)
 		}}, nil
 	})
 }

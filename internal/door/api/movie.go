@@ -19,8 +19,9 @@ const moviePatience = 20 * time.Second
 // movie registers the movie of a job.
 func (s *server) movie(api huma.API, d jobRoutes) {
 	op := d.op("getJobMovie", http.MethodGet, links.Movie, "A completed job's frames as a movie")
-	op.Description = "An MP4 with H.264 and without sound, at the size of the frames and the scene's speed. The first request has an idle worker encode it, and waits a while: answer movie_not_ready asks to come again. It is kept as long as the ZIP, costs nothing, and is no part of the receipt. Supports Range requests."
+	op.Description = "An MP4 at the size of the frames and the scene's speed: with the codec and the sound of a scene whose output is a movie, otherwise H.264 without sound. The first request has an idle worker encode it, and waits a while: answer movie_not_ready asks to come again. It is kept as long as the ZIP, costs nothing, and is no part of the receipt. Supports Range requests."
 	op.Responses = streamed(movie.Type, "The movie")
+	op.Responses["206"] = operation.Part(movie.Type, "multipart/byteranges")
 	op.Responses["304"] = operation.NotModified()
 	huma.Register(api, op, func(ctx context.Context, in *struct {
 		JobID string `path:"job_id" doc:"Begins with JOB-."`

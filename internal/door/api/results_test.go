@@ -51,6 +51,27 @@ func TestAFinishedJobsResultsAnswerAsHTTPSays(t *testing.T) {
 				t.Errorf("%s: Content-Range is %q", name, res.Header.Get("Content-Range"))
 			}
 		}
+		frame := "/v1/renders/" + jobID + "/frames/1/file"
+		whole, picture := s.send("GET", frame, s.account, nil, nil, "")
+		for asked, part := range map[string]string{"bytes=3-": string(picture[3:]), "bytes=2-5": string(picture[2:6]), "bytes=-4": string(picture[len(picture)-4:])} {
+			if res, got := s.send("GET", frame, s.account, map[string]string{"Range": asked, "If-Range": whole.Header.Get("ETag")}, nil, ""); res.StatusCode != http.StatusPartialContent || string(got) != part {
+				t.Errorf("%s of a frame: %d with %d bytes", asked, res.StatusCode, len(got))
+			}
+		}
+		for name, c := range map[string]struct {
+			header map[string]string
+			status int
+		}{
+			"the part of another": {map[string]string{"Range": "bytes=3-", "If-Range": `"other"`}, 200},
+			"several parts":       {map[string]string{"Range": "bytes=5-6,0-1"}, 200},
+			"beyond the end":      {map[string]string{"Range": "bytes=999999999-"}, 416},
+			"if it is another":    {map[string]string{"If-Match": `"other"`}, 412},
+			"the same again":      {map[string]string{"If-None-Match": whole.Header.Get("ETag")}, 304},
+		} {
+			if res, got := s.send("GET", frame, s.account, c.header, nil, ""); res.StatusCode != c.status || res.StatusCode == http.StatusOK && string(got) != string(picture) {
+				t.Errorf("%s of a frame: %d with %d bytes", name, res.StatusCode, len(got))
+			}
+		}
 		stream := "/v1/renders/" + jobID + "/events"
 		_, text := s.send("GET", stream, s.account, nil, nil, "")
 		all := entries(text)

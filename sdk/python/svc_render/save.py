@@ -95,19 +95,11 @@ def _save(transport: Transport, path: str, folder: str, frame: Union[Frame, Acce
             raise SvcError("the service names an output of frame %d %r, which is not a safe path" % (number, output["name"]))
         to = os.path.join(folder, OUTPUTS, *output["name"].split("/"))
         os.makedirs(os.path.dirname(to), exist_ok=True)
-        _fetch(transport, file + "?" + urlencode({"output": output["name"]}), to, output["sha256"])
+        transfer.save_frame(transport, file + "?" + urlencode({"output": output["name"]}), to, output["size_bytes"], output["sha256"])
     at = os.path.join(folder, name)
-    _fetch(transport, file, at, hashes[0])
+    transfer.save_frame(transport, file, at, int(frame["size_bytes"]), hashes[0])
     saved[number] = hashes
     return SavedFrame(number, at)
-
-
-def _fetch(transport: Transport, url: str, at: str, want: str) -> None:
-    """Fetches a file whole or not at all, unless it is there."""
-    if not (os.path.exists(at) and transfer.sha256_of(at) == want):
-        part = at + ".part"
-        transport.repeat(lambda: transfer.fetch_whole(transport, url, part, want))
-        os.replace(part, at)
 
 
 def _write(folder: str, name: str, content: bytes) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import secrets
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
@@ -134,48 +135,89 @@ def send_parts(transport: Transport, files: List[ProjectFile], missing: Iterable
                 progress(arrived[0], total)
 
 
+class Source(NamedTuple):
+    """A file of the service that arrives over as many connections as break."""
+
+    size: int
+    sha256: str
+    #: Begins one try with these headers.
+    open: Callable[[Dict[str, str]], Answer]
+    #: Refusals that another try may overcome, besides those that pass.
+    again: Callable[[SvcError], bool]
+    #: Prepares another try.
+    renew: Callable[[], None]
+    #: Whether the service states the SHA-256 as its ETag: a store elsewhere may send a ZIP.
+    tagged: bool
+
+
 def download(transport: Transport, artifact_of: Callable[[], Dict[str, Any]], path: Path, progress: Optional[Progress]) -> Dict[str, Any]:
     """Fetches a ZIP to ``path``, where it appears whole or not at all."""
-    path, artifact = os.fspath(path), artifact_of()
-    size, want = int(artifact["size_bytes"]), str(artifact["sha256"])
+    artifact = artifact_of()
+    link = [str(artifact["url"])]
+
+    def renew() -> None:
+        link[0] = str(artifact_of()["url"])  # links live for a while only
+
+    source = Source(int(artifact["size_bytes"]), str(artifact["sha256"]), lambda headers: follow_link(transport, link[0], headers),
+                    link_ended, renew, False)
+    save_source(transport, source, os.fspath(path), progress)
+    return dict(artifact, url=link[0])
+
+
+def save_frame(transport: Transport, url: str, path: str, size: int, want: str) -> None:
+    """Fetches a file of an accepted frame to ``path``, where it appears whole or not at all."""
+    save_source(transport, Source(size, want, lambda headers: transport.open("GET", url, headers), no_such_range, lambda: None, True), path)
+
+
+def save_source(transport: Transport, source: Source, path: str, progress: Optional[Progress] = None) -> None:
+    """Fetches a file, unless it is there. A broken download leaves its bytes next to it, in a file
+    with ".part" at its end, from which a later call resumes."""
+    want = source.sha256
     if len(want) != 64:
         raise SvcError("the service gave no SHA-256 of the download")
     if os.path.exists(path) and sha256_of(path) == want:
-        return artifact
+        return
     part = "%s.%s.part" % (path, want[:12])  # the hash separates parts of different files
-    with open(part, "a+b") as file:
-        attempt, limited = 1, 0.0
-        while True:
-            before = file.seek(0, os.SEEK_END)
-            try:
-                fetch(transport, str(artifact["url"]), file, size, progress)
-                break
-            except SvcError as error:
-                if file.seek(0, os.SEEK_END) > before:
-                    attempt, limited = 1, 0.0  # only tries without new bytes count
-                wait = transport.limit(error, limited)
-                if wait:
-                    limited += wait
-                    transport.sleep(wait)  # the link still works
-                    continue
-                if attempt >= transport.attempts or not (passing(error) or link_ended(error)):
-                    raise
-                transport.pause(attempt, error)
-            attempt += 1
-            artifact = dict(artifact, url=artifact_of()["url"])  # links live for a while only
-        file.flush()
-        os.fsync(file.fileno())
-    found = sha256_of(part)
-    if found != want:
+    try:
+        with open(part, "a+b") as file:
+            fill(transport, source, file, progress)
+            file.flush()
+            os.fsync(file.fileno())
+        found = sha256_of(part)
+        if found != want:
+            raise DownloadChanged("the download has the SHA-256 %s, the service promised %s" % (found, want))
+    except DownloadChanged:
         os.remove(part)
-        raise DownloadChanged("the download has the SHA-256 %s, the service promised %s" % (found, want))
+        raise
     os.replace(part, path)
-    return artifact
 
 
-def fetch(transport: Transport, link: str, file: BinaryIO, size: int, progress: Optional[Progress]) -> None:
-    """Appends the missing bytes over one connection, never more than ``size`` in all."""
-    have = file.seek(0, os.SEEK_END)
+def fill(transport: Transport, source: Source, file: BinaryIO, progress: Optional[Progress]) -> None:
+    """Fetches until everything is there, over as many connections as bring something."""
+    attempt, limited = 1, 0.0
+    while True:
+        before = file.seek(0, os.SEEK_END)
+        try:
+            fetch(source, file, progress)
+            return
+        except SvcError as error:
+            if file.seek(0, os.SEEK_END) > before:
+                attempt, limited = 1, 0.0  # only tries without new bytes count
+            wait = transport.limit(error, limited)
+            if wait:
+                limited += wait
+                transport.sleep(wait)  # the link still works
+                continue
+            if attempt >= transport.attempts or not (passing(error) or source.again(error)):
+                raise
+            transport.pause(attempt, error)
+        attempt += 1
+        source.renew()
+
+
+def fetch(source: Source, file: BinaryIO, progress: Optional[Progress]) -> None:
+    """Appends the missing bytes over one connection, never more than the file's size in all."""
+    have, size = file.seek(0, os.SEEK_END), source.size
     if have > size:
         file.truncate(0)
         have = 0
@@ -184,10 +226,15 @@ def fetch(transport: Transport, link: str, file: BinaryIO, size: int, progress: 
     headers = {"Accept": "*/*"}
     if have:
         headers["Range"] = "bytes=%d-" % have
-    with follow_link(transport, link, headers) as answer:
+        if source.tagged:
+            headers["If-Range"] = '"%s"' % source.sha256
+    with source.open(headers) as answer:
+        tag = re.fullmatch('(?:W/)?"([0-9a-f]{64})"', answer.headers.get("ETag", ""))  # proxies may weaken it
+        if source.tagged and answer.status < 300 and tag and tag[1] != source.sha256:
+            raise DownloadChanged("the file has the SHA-256 %s now, the service promised %s" % (tag[1], source.sha256))
         if answer.status == 206:
             if not answer.headers.get("Content-Range", "").startswith("bytes %d-" % have):
-                raise SvcError("%s: the server sent another range than was asked for" % answer.call)
+                raise ConnectionFailed(answer.call, ValueError("the server sent another range than was asked for"), True)
         elif answer.status == 200:
             file.truncate(0)
             have = 0
@@ -219,22 +266,17 @@ def save_movie(transport: Transport, url: str, path: Path) -> None:
     os.replace(part, path)
 
 
-def fetch_whole(transport: Transport, url: str, part: str, want: str = "") -> None:
-    """One try to fetch a frame or a movie whole into ``part``. Its SHA-256 must be ``want``, if
-    that is known."""
-    digest = hashlib.sha256()
+def fetch_whole(transport: Transport, url: str, part: str) -> None:
+    """One try to fetch a movie whole into ``part``."""
     try:
         with transport.open("GET", url, {"Accept": "*/*"}) as answer, open(part, "wb") as file:
             if answer.status != 200:
                 raise answer.refusal()
             for chunk in iter(lambda: answer.read(CHUNK), b""):
-                digest.update(chunk)
                 file.write(chunk)
             declared = answer.headers.get("Content-Length", "")
             if declared.isdecimal() and file.tell() < int(declared):
                 raise ConnectionFailed(answer.call, EOFError("the answer was cut off"), True)
-        if want and digest.hexdigest() != want:
-            raise DownloadChanged("the frame has the SHA-256 %s, the service promised %s" % (digest.hexdigest(), want))
     except BaseException:
         if os.path.exists(part):
             os.remove(part)
@@ -256,6 +298,11 @@ def follow_link(transport: Transport, link: str, headers: Dict[str, str]) -> Ans
 def link_ended(error: SvcError) -> bool:
     """The answers of an expired link. Anywhere else they are final refusals."""
     return isinstance(error, ApiError) and error.status in (401, 403, 404, 410, 416)
+
+
+def no_such_range(error: SvcError) -> bool:
+    """The file has no bytes where the part ends: the part begins again."""
+    return isinstance(error, ApiError) and error.status == 416
 
 
 def sha256_of(path: str) -> str:

@@ -18,7 +18,7 @@ import unittest.mock
 from urllib.parse import urlsplit
 
 import svc_render
-from svc_render import ed25519, stream, tree
+from svc_render import ed25519, stream, transfer, tree
 from svc_render.frames import frames_text
 from svc_render.transport import proxy_of, retry_after
 
@@ -220,11 +220,67 @@ class Movies(unittest.TestCase):
         self.assertEqual((waits[0], len(waits)), (3, 3))
 
 
-def serving(test, answers):
+class BrokenFrames(unittest.TestCase):
+    def test_a_broken_frame_resumes_where_it_broke(self):
+        content = os.urandom(90000)
+        want, other = hashlib.sha256(content).hexdigest(), hashlib.sha256(b"other").hexdigest()
+
+        def part(start, length, tag=want):
+            """Bytes of the frame, of which so many arrive before the connection ends."""
+            headers = {"Content-Length": str(len(content) - start), "ETag": '"%s"' % tag}
+            if start:
+                headers["Content-Range"] = "bytes %d-%d/%d" % (start, len(content) - 1, len(content))
+            return (206 if start else 200, content[start:start + length], headers)
+
+        changed = (200, b"other", {"Content-Length": "5", "ETag": '"%s"' % other})
+        elsewhere = (206, content[:10], {"Content-Range": "bytes 0-9/90000"})
+        for name, answers, ranges, fails in (
+                ("two breaks", [part(0, 30000), part(30000, 20000), part(50000, 40000)], ["", "30000-", "50000-"], None),
+                ("a server away", [part(0, 30000), (503, b"", {}), (503, b"", {}), part(30000, 60000)], ["", "30000-", "30000-", "30000-"], None),
+                ("a server without ranges", [part(0, 30000), (200, content, {})], ["", "30000-"], None),
+                ("no such range", [part(0, 30000), (416, b"", {}), part(0, 90000)], ["", "30000-", ""], None),
+                ("another range than asked for", [part(0, 30000), elsewhere, part(30000, 60000)], ["", "30000-", "30000-"], None),
+                ("another frame meanwhile", [part(0, 30000), changed], ["", "30000-"], svc_render.DownloadChanged),
+                ("other bytes at the end", [part(0, 30000), (206, bytes(60000), {"Content-Range": "bytes 30000-89999/90000"})], ["", "30000-"], svc_render.DownloadChanged)):
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                asked, path = [], os.path.join(folder, "f1.png")
+                client = svc_render.Client(serving(self, list(answers), asked), "k", sleep=lambda seconds: None)
+
+                def save():
+                    transfer.save_frame(client._transport, "/f", path, len(content), want)
+
+                if fails:
+                    self.assertRaises(fails, save)
+                else:
+                    save()
+                    with open(path, "rb") as file:
+                        self.assertEqual(file.read(), content)
+                self.assertEqual([headers.get("Range", "").replace("bytes=", "") for headers in asked], ranges)
+                self.assertEqual({headers["If-Range"] for headers in asked if "Range" in headers}, {'"%s"' % want})
+                self.assertEqual(os.listdir(folder), [] if fails else ["f1.png"])
+
+    def test_a_later_call_resumes_what_an_earlier_one_left(self):
+        content = os.urandom(9000)
+        want = hashlib.sha256(content).hexdigest()
+        answers = [(200, content[:4000], {"Content-Length": "9000"}), (503, b"", {}), (206, content[4000:], {"Content-Range": "bytes 4000-8999/9000"})]
+        asked = []
+        with tempfile.TemporaryDirectory() as folder:
+            client = svc_render.Client(serving(self, answers, asked), "k", attempts=2, sleep=lambda seconds: None)
+            path = os.path.join(folder, "f1.png")
+            with self.assertRaises(svc_render.ApiError):
+                transfer.save_frame(client._transport, "/f", path, len(content), want)
+            self.assertFalse(os.path.exists(path))
+            transfer.save_frame(client._transport, "/f", path, len(content), want)
+            self.assertEqual((asked[-1]["Range"], os.listdir(folder)), ("bytes=4000-", ["f1.png"]))
+
+
+def serving(test, answers, asked=None):
     """The address of a server that gives these answers: status, body and headers."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
+            if asked is not None:
+                asked.append(self.headers)
             status, body, headers = answers.pop(0)
             self.send_response(status)
             for name, value in headers.items():

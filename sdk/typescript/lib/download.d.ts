@@ -1,6 +1,8 @@
 import type { Progress } from "./project.js";
 import { type Transport } from "./transport.js";
 import type { Artifact } from "./wire.js";
+/** Fetches a file of an accepted frame to a path, as downloadFile does. */
+export declare function saveFrame(transport: Transport, url: string, path: string, size: number, want: string, signal?: AbortSignal): Promise<void>;
 /** Fetches a ZIP into memory. */
 export declare function downloadBlob(transport: Transport, artifactOf: () => Promise<Artifact>, progress?: Progress, signal?: AbortSignal): Promise<Blob>;
 /** Fetches a ZIP to a path. A broken download leaves its bytes next to it, in a file with ".part"

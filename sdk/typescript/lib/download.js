@@ -1,7 +1,24 @@
-/** A ZIP, whole and with the promised SHA-256, or not at all. */
+/** Files of the service, whole and with the promised SHA-256, or not at all. */
 import { ApiError, ConnectionFailed, DownloadChanged, SvcError } from "./errors.js";
 import { blobOf, disk, sha256 } from "./files.js";
 import { passing } from "./transport.js";
+/** The ZIP of a job: its links live for a while only. */
+function zipOf(transport, artifact, artifactOf, signal) {
+    let { url } = artifact;
+    return {
+        size: artifact.size_bytes, sha256: artifact.sha256, again: linkEnded, tagged: false,
+        open: (headers) => transport.open("GET", url, { headers, keyless: true, signal }),
+        renew: async () => void ({ url } = await artifactOf()),
+    };
+}
+/** Fetches a file of an accepted frame to a path, as downloadFile does. */
+export async function saveFrame(transport, url, path, size, want, signal) {
+    const source = {
+        size, sha256: want, again: (error) => error instanceof ApiError && error.status === 416, tagged: true,
+        open: (headers) => transport.open("GET", url, { headers, signal }), renew: async () => undefined,
+    };
+    await saveSource(transport, source, path, undefined, signal);
+}
 /** Fetches a ZIP into memory. */
 export async function downloadBlob(transport, artifactOf, progress, signal) {
     const artifact = promised(await artifactOf());
@@ -17,48 +34,54 @@ export async function downloadBlob(transport, artifactOf, progress, signal) {
             sink.size = 0;
         },
     };
-    await fill(transport, artifact, artifactOf, sink, progress, signal);
+    const source = zipOf(transport, artifact, artifactOf, signal);
+    await fill(transport, source, sink, progress, signal);
     const blob = new Blob(parts, { type: artifact.content_type });
-    await compare(blob, artifact);
+    await compare(blob, source);
     return blob;
 }
 /** Fetches a ZIP to a path. A broken download leaves its bytes next to it, in a file with ".part"
 at its end, from which a later call resumes. */
 export async function downloadFile(transport, artifactOf, path, progress, signal) {
-    const { promises } = await disk();
     const artifact = promised(await artifactOf());
+    await saveSource(transport, zipOf(transport, artifact, artifactOf, signal), path, progress, signal);
+    return artifact;
+}
+async function saveSource(transport, source, path, progress, signal) {
+    const { promises } = await disk();
+    promised(source);
     const there = await blobOf(path).catch(() => undefined);
-    if (there?.size === artifact.size_bytes && (await sha256(there)) === artifact.sha256)
-        return artifact;
-    const part = `${path}.${artifact.sha256.slice(0, 12)}.part`; // the hash separates parts of different files
-    const file = await promises.open(part, "a");
+    if (there?.size === source.size && (await sha256(there)) === source.sha256)
+        return;
+    const part = `${path}.${source.sha256.slice(0, 12)}.part`; // the hash separates parts of different files
     try {
-        const sink = {
-            size: (await file.stat()).size,
-            append: async (bytes) => {
-                await file.write(bytes);
-                sink.size += bytes.length;
-            },
-            clear: async () => {
-                await file.truncate(0);
-                sink.size = 0;
-            },
-        };
-        await fill(transport, artifact, artifactOf, sink, progress, signal);
-        await file.sync();
-    }
-    finally {
-        await file.close();
-    }
-    try {
-        await compare(await blobOf(part), artifact);
+        const file = await promises.open(part, "a");
+        try {
+            const sink = {
+                size: (await file.stat()).size,
+                append: async (bytes) => {
+                    await file.write(bytes);
+                    sink.size += bytes.length;
+                },
+                clear: async () => {
+                    await file.truncate(0);
+                    sink.size = 0;
+                },
+            };
+            await fill(transport, source, sink, progress, signal);
+            await file.sync();
+        }
+        finally {
+            await file.close();
+        }
+        await compare(await blobOf(part), source);
     }
     catch (error) {
-        await promises.rm(part, { force: true });
+        if (error instanceof DownloadChanged)
+            await promises.rm(part, { force: true });
         throw error;
     }
     await promises.rename(part, path);
-    return artifact;
 }
 /** Fetches a movie to a path, where it appears whole or not at all. */
 export async function saveMovie(transport, url, path, signal) {
@@ -97,23 +120,22 @@ export async function saveMovie(transport, url, path, signal) {
         throw error;
     }
 }
-function promised(artifact) {
-    if (!/^[0-9a-f]{64}$/.test(artifact.sha256))
+function promised(file) {
+    if (!/^[0-9a-f]{64}$/.test(file.sha256))
         throw new SvcError("the service gave no SHA-256 of the download");
-    return artifact;
+    return file;
 }
-async function compare(blob, artifact) {
+async function compare(blob, source) {
     const found = await sha256(blob);
-    if (found !== artifact.sha256)
-        throw new DownloadChanged(`the download has the SHA-256 ${found}, the service promised ${artifact.sha256}`);
+    if (found !== source.sha256)
+        throw new DownloadChanged(`the download has the SHA-256 ${found}, the service promised ${source.sha256}`);
 }
 /** Fetches until everything is there, over as many connections as bring something. */
-async function fill(transport, artifact, artifactOf, sink, progress, signal) {
-    let { url } = artifact;
+async function fill(transport, source, sink, progress, signal) {
     for (let attempt = 1, limited = 0;; attempt++) {
         const before = sink.size;
         try {
-            return await append(transport, url, artifact.size_bytes, sink, progress, signal);
+            return await append(source, sink, progress);
         }
         catch (error) {
             if (sink.size > before)
@@ -125,28 +147,37 @@ async function fill(transport, artifact, artifactOf, sink, progress, signal) {
                 await transport.sleep(wait, signal); // the link still works
                 continue;
             }
-            if (!(error instanceof SvcError) || attempt >= transport.attempts || !(passing(error) || linkEnded(error)))
+            if (!(error instanceof SvcError) || attempt >= transport.attempts || !(passing(error) || source.again(error)))
                 throw error;
             await transport.pause(attempt, error, signal);
         }
-        ({ url } = await artifactOf()); // links live for a while only
+        await source.renew();
     }
 }
-/** Appends the missing bytes over one connection, never more than `size` in all. */
-async function append(transport, link, size, sink, progress, signal) {
+/** Appends the missing bytes over one connection, never more than the file's size in all. */
+async function append(source, sink, progress) {
+    const { size, sha256: want } = source;
     if (sink.size > size)
         await sink.clear();
     if (sink.size === size)
         return;
     const headers = { Accept: "*/*" };
-    if (sink.size > 0)
+    if (sink.size > 0) {
         headers["Range"] = `bytes=${sink.size}-`;
-    const answer = await transport.open("GET", link, { headers, keyless: true, signal });
+        if (source.tagged)
+            headers["If-Range"] = `"${want}"`;
+    }
+    const answer = await source.open(headers);
+    const tag = /^(?:W\/)?"([0-9a-f]{64})"$/.exec(answer.headers.get("ETag") ?? "")?.[1]; // proxies may weaken it
+    if (source.tagged && answer.status < 300 && tag && tag !== want) {
+        await answer.close();
+        throw new DownloadChanged(`the file has the SHA-256 ${tag} now, the service promised ${want}`);
+    }
     if (answer.status === 206) {
         const range = answer.headers.get("Content-Range"); // hidden from pages of other origins
         if (range !== null && !range.startsWith(`bytes ${sink.size}-`)) {
             await answer.close();
-            throw new SvcError(`${answer.call}: the server sent another range than was asked for`);
+            throw new ConnectionFailed(answer.call, new Error("the server sent another range than was asked for"));
         }
     }
     else if (answer.status === 200) {

@@ -1,4 +1,5 @@
 /** Frames of a job in a folder, as they are accepted, and a folder that proves itself. */
+import { saveFrame } from "./download.js";
 import { DownloadChanged, JobEnded, SvcError, VerificationError } from "./errors.js";
 import { blobOf, disk, sha256 } from "./files.js";
 import { isOutputName, outputsOf } from "./receipt.js";
@@ -63,34 +64,23 @@ export async function* sync(client, transport, path, jobId, folder, signal) {
         throw new SvcError("the service sent the receipt of another job");
 }
 /** Fetches a frame with its outputs, as far as they are not there; undefined for one that was told before. */
-async function save(transport, path, folder, { frame, file, sha256: want, outputs = [] }, known, signal) {
+async function save(transport, path, folder, { frame, file, sha256: want, size_bytes: size, outputs = [] }, known, signal) {
     const hashes = [want, ...outputs.map((output) => output.sha256)].join();
     if (known.get(frame) === hashes)
         return undefined;
     if (/^\.{0,2}$|[/\\]/.test(file))
         throw new SvcError(`the service names frame ${frame} ${JSON.stringify(file)}, which is not a file name`);
     const at = `${folder}/${file}`, from = `${path}/frames/${frame}/file`;
-    for (const { name, sha256: sum } of outputs) {
+    for (const { name, sha256: sum, size_bytes: bytes } of outputs) {
         if (!isOutputName(name))
             throw new SvcError(`the service names an output of frame ${frame} ${JSON.stringify(name)}, which is not a safe path`);
-        await fetchTo(transport, `${from}?${new URLSearchParams({ output: name })}`, `${folder}/${OUTPUTS}/${name}`, sum, signal);
+        const to = `${folder}/${OUTPUTS}/${name}`;
+        await (await disk()).promises.mkdir(to.slice(0, to.lastIndexOf("/")), { recursive: true });
+        await saveFrame(transport, `${from}?${new URLSearchParams({ output: name })}`, to, bytes, sum, signal);
     }
-    await fetchTo(transport, from, at, want, signal);
+    await saveFrame(transport, from, at, size, want, signal);
     known.set(frame, hashes);
     return { frame, path: at };
-}
-/** Fetches a file whole or not at all, unless it is there. */
-async function fetchTo(transport, url, at, want, signal) {
-    const there = await blobOf(at).catch(() => undefined);
-    if (there && (await sha256(there)) === want)
-        return;
-    const content = new Blob([await transport.bytes(url, { signal })]);
-    const found = await sha256(content);
-    if (found !== want)
-        throw new DownloadChanged(`the frame has the SHA-256 ${found}, the service promised ${want}`);
-    const { promises } = await disk();
-    await promises.mkdir(at.slice(0, at.lastIndexOf("/")), { recursive: true });
-    await write(at, new Uint8Array(await content.arrayBuffer()));
 }
 /** Writes a file whole or not at all. */
 async function write(path, content) {

@@ -1,8 +1,8 @@
-/** A ZIP, whole and with the promised SHA-256, or not at all. */
+/** Files of the service, whole and with the promised SHA-256, or not at all. */
 import { ApiError, ConnectionFailed, DownloadChanged, SvcError } from "./errors.js";
 import { blobOf, disk, sha256 } from "./files.js";
 import type { Progress } from "./project.js";
-import { passing, type Transport } from "./transport.js";
+import { passing, type Answer, type Transport } from "./transport.js";
 import type { Artifact } from "./wire.js";
 
 /** Where bytes arrive: what is there stays for the next try. */
@@ -10,6 +10,39 @@ interface Sink {
   size: number;
   append(bytes: Uint8Array): Promise<void>;
   clear(): Promise<void>;
+}
+
+/** A file of the service that arrives over as many connections as break. */
+interface Source {
+  size: number;
+  sha256: string;
+  /** Begins one try with these headers. */
+  open(headers: Record<string, string>): Promise<Answer>;
+  /** Refusals that another try may overcome, besides those that pass. */
+  again(error: SvcError): boolean;
+  /** Prepares another try. */
+  renew(): Promise<void>;
+  /** Whether the service states the SHA-256 as its ETag: a store elsewhere may send a ZIP. */
+  tagged: boolean;
+}
+
+/** The ZIP of a job: its links live for a while only. */
+function zipOf(transport: Transport, artifact: Artifact, artifactOf: () => Promise<Artifact>, signal?: AbortSignal): Source {
+  let { url } = artifact;
+  return {
+    size: artifact.size_bytes, sha256: artifact.sha256, again: linkEnded, tagged: false,
+    open: (headers) => transport.open("GET", url, { headers, keyless: true, signal }),
+    renew: async () => void ({ url } = await artifactOf()),
+  };
+}
+
+/** Fetches a file of an accepted frame to a path, as downloadFile does. */
+export async function saveFrame(transport: Transport, url: string, path: string, size: number, want: string, signal?: AbortSignal): Promise<void> {
+  const source: Source = {
+    size, sha256: want, again: (error) => error instanceof ApiError && error.status === 416, tagged: true,
+    open: (headers) => transport.open("GET", url, { headers, signal }), renew: async () => undefined,
+  };
+  await saveSource(transport, source, path, undefined, signal);
 }
 
 /** Fetches a ZIP into memory. */
@@ -27,46 +60,52 @@ export async function downloadBlob(transport: Transport, artifactOf: () => Promi
       sink.size = 0;
     },
   };
-  await fill(transport, artifact, artifactOf, sink, progress, signal);
+  const source = zipOf(transport, artifact, artifactOf, signal);
+  await fill(transport, source, sink, progress, signal);
   const blob = new Blob(parts, { type: artifact.content_type });
-  await compare(blob, artifact);
+  await compare(blob, source);
   return blob;
 }
 
 /** Fetches a ZIP to a path. A broken download leaves its bytes next to it, in a file with ".part"
 at its end, from which a later call resumes. */
 export async function downloadFile(transport: Transport, artifactOf: () => Promise<Artifact>, path: string, progress?: Progress, signal?: AbortSignal): Promise<Artifact> {
-  const { promises } = await disk();
   const artifact = promised(await artifactOf());
+  await saveSource(transport, zipOf(transport, artifact, artifactOf, signal), path, progress, signal);
+  return artifact;
+}
+
+async function saveSource(transport: Transport, source: Source, path: string, progress?: Progress, signal?: AbortSignal): Promise<void> {
+  const { promises } = await disk();
+  promised(source);
   const there = await blobOf(path).catch(() => undefined);
-  if (there?.size === artifact.size_bytes && (await sha256(there)) === artifact.sha256) return artifact;
-  const part = `${path}.${artifact.sha256.slice(0, 12)}.part`; // the hash separates parts of different files
-  const file = await promises.open(part, "a");
+  if (there?.size === source.size && (await sha256(there)) === source.sha256) return;
+  const part = `${path}.${source.sha256.slice(0, 12)}.part`; // the hash separates parts of different files
   try {
-    const sink: Sink = {
-      size: (await file.stat()).size,
-      append: async (bytes) => {
-        await file.write(bytes);
-        sink.size += bytes.length;
-      },
-      clear: async () => {
-        await file.truncate(0);
-        sink.size = 0;
-      },
-    };
-    await fill(transport, artifact, artifactOf, sink, progress, signal);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  try {
-    await compare(await blobOf(part), artifact);
+    const file = await promises.open(part, "a");
+    try {
+      const sink: Sink = {
+        size: (await file.stat()).size,
+        append: async (bytes) => {
+          await file.write(bytes);
+          sink.size += bytes.length;
+        },
+        clear: async () => {
+          await file.truncate(0);
+          sink.size = 0;
+        },
+      };
+      await fill(transport, source, sink, progress, signal);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await compare(await blobOf(part), source);
   } catch (error) {
-    await promises.rm(part, { force: true });
+    if (error instanceof DownloadChanged) await promises.rm(part, { force: true });
     throw error;
   }
   await promises.rename(part, path);
-  return artifact;
 }
 
 /** Fetches a movie to a path, where it appears whole or not at all. */
@@ -101,23 +140,22 @@ export async function saveMovie(transport: Transport, url: string, path: string,
   }
 }
 
-function promised(artifact: Artifact): Artifact {
-  if (!/^[0-9a-f]{64}$/.test(artifact.sha256)) throw new SvcError("the service gave no SHA-256 of the download");
-  return artifact;
+function promised<T extends { sha256: string }>(file: T): T {
+  if (!/^[0-9a-f]{64}$/.test(file.sha256)) throw new SvcError("the service gave no SHA-256 of the download");
+  return file;
 }
 
-async function compare(blob: Blob, artifact: Artifact): Promise<void> {
+async function compare(blob: Blob, source: Source): Promise<void> {
   const found = await sha256(blob);
-  if (found !== artifact.sha256) throw new DownloadChanged(`the download has the SHA-256 ${found}, the service promised ${artifact.sha256}`);
+  if (found !== source.sha256) throw new DownloadChanged(`the download has the SHA-256 ${found}, the service promised ${source.sha256}`);
 }
 
 /** Fetches until everything is there, over as many connections as bring something. */
-async function fill(transport: Transport, artifact: Artifact, artifactOf: () => Promise<Artifact>, sink: Sink, progress?: Progress, signal?: AbortSignal): Promise<void> {
-  let { url } = artifact;
+async function fill(transport: Transport, source: Source, sink: Sink, progress?: Progress, signal?: AbortSignal): Promise<void> {
   for (let attempt = 1, limited = 0; ; attempt++) {
     const before = sink.size;
     try {
-      return await append(transport, url, artifact.size_bytes, sink, progress, signal);
+      return await append(source, sink, progress);
     } catch (error) {
       if (sink.size > before) [attempt, limited] = [1, 0]; // only tries without new bytes count
       const wait = transport.limit(error, limited);
@@ -127,25 +165,34 @@ async function fill(transport: Transport, artifact: Artifact, artifactOf: () => 
         await transport.sleep(wait, signal); // the link still works
         continue;
       }
-      if (!(error instanceof SvcError) || attempt >= transport.attempts || !(passing(error) || linkEnded(error))) throw error;
+      if (!(error instanceof SvcError) || attempt >= transport.attempts || !(passing(error) || source.again(error))) throw error;
       await transport.pause(attempt, error, signal);
     }
-    ({ url } = await artifactOf()); // links live for a while only
+    await source.renew();
   }
 }
 
-/** Appends the missing bytes over one connection, never more than `size` in all. */
-async function append(transport: Transport, link: string, size: number, sink: Sink, progress?: Progress, signal?: AbortSignal): Promise<void> {
+/** Appends the missing bytes over one connection, never more than the file's size in all. */
+async function append(source: Source, sink: Sink, progress?: Progress): Promise<void> {
+  const { size, sha256: want } = source;
   if (sink.size > size) await sink.clear();
   if (sink.size === size) return;
   const headers: Record<string, string> = { Accept: "*/*" };
-  if (sink.size > 0) headers["Range"] = `bytes=${sink.size}-`;
-  const answer = await transport.open("GET", link, { headers, keyless: true, signal });
+  if (sink.size > 0) {
+    headers["Range"] = `bytes=${sink.size}-`;
+    if (source.tagged) headers["If-Range"] = `"${want}"`;
+  }
+  const answer = await source.open(headers);
+  const tag = /^(?:W\/)?"([0-9a-f]{64})"$/.exec(answer.headers.get("ETag") ?? "")?.[1]; // proxies may weaken it
+  if (source.tagged && answer.status < 300 && tag && tag !== want) {
+    await answer.close();
+    throw new DownloadChanged(`the file has the SHA-256 ${tag} now, the service promised ${want}`);
+  }
   if (answer.status === 206) {
     const range = answer.headers.get("Content-Range"); // hidden from pages of other origins
     if (range !== null && !range.startsWith(`bytes ${sink.size}-`)) {
       await answer.close();
-      throw new SvcError(`${answer.call}: the server sent another range than was asked for`);
+      throw new ConnectionFailed(answer.call, new Error("the server sent another range than was asked for"));
     }
   } else if (answer.status === 200) {
     await sink.clear();

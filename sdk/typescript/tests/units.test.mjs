@@ -1,6 +1,6 @@
 // What needs no service: the standards' own vectors, and what a server can send wrongly.
 import assert from "node:assert/strict";
-import { createHmac } from "node:crypto";
+import { createHash, createHmac, randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import { once } from "node:events";
 import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
@@ -8,11 +8,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import test from "node:test";
-import { ApiError, Client, ConnectionFailed, FollowTimeout, ForeignAnswer, SvcError, WebhookError, verify, verifyWebhook } from "../lib/index.js";
+import { ApiError, Client, ConnectionFailed, DownloadChanged, FollowTimeout, ForeignAnswer, SvcError, WebhookError, verify, verifyWebhook } from "../lib/index.js";
+import { saveFrame } from "../lib/download.js";
 import { messages } from "../lib/follow.js";
 import { framesText } from "../lib/frames.js";
 import { parseStrictly, same } from "../lib/strictjson.js";
-import { retryAfter } from "../lib/transport.js";
+import { Transport, retryAfter } from "../lib/transport.js";
 import { b64, leafHash, nodeHash, openCheckpoint, pathRoot, signedBy, treeRoot, utf8 } from "../lib/tree.js";
 import { entriesOf } from "../lib/zip.js";
 
@@ -199,6 +200,42 @@ test("a movie is waited for and saved whole or not at all", async (t) => {
   await assert.rejects(client.movie("JOB-1", join(folder, "other.mp4")), { code: "movie_unavailable" });
   assert.deepEqual(await readdir(folder), ["shot.mp4"]);
   assert.deepEqual([waits[0], waits.length], [3, 3]);
+});
+
+test("a broken frame resumes where it broke", async (t) => {
+  const content = randomBytes(90000), hash = (bytes) => createHash("sha256").update(bytes).digest("hex"), want = hash(content);
+  // Bytes of the frame, of which so many arrive before the connection ends.
+  const part = (start, length) => [start > 0 ? 206 : 200, content.subarray(start, start + length),
+    { ETag: `"${want}"`, ...(start > 0 ? { "Content-Range": `bytes ${start}-89999/90000` } : {}) }];
+  for (const [name, answers, ranges, fails] of [
+    ["two breaks", [part(0, 30000), part(30000, 20000), part(50000, 40000)], ["", "30000-", "50000-"]],
+    ["a server away", [part(0, 30000), [503, "", {}], [503, "", {}], part(30000, 60000)], ["", "30000-", "30000-", "30000-"]],
+    ["a server without ranges", [part(0, 30000), [200, content, {}]], ["", "30000-"]],
+    ["no such range", [part(0, 30000), [416, "", {}], part(0, 90000)], ["", "30000-", ""]],
+    ["another range than asked for", [part(0, 30000), [206, "x", { "Content-Range": "bytes 0-9/90000" }], part(30000, 60000)], ["", "30000-", "30000-"]],
+    ["another frame meanwhile", [part(0, 30000), [200, "other", { ETag: `"${hash("other")}"` }]], ["", "30000-"], DownloadChanged],
+    ["other bytes at the end", [part(0, 30000), [206, Buffer.alloc(60000), { "Content-Range": "bytes 30000-89999/90000" }]], ["", "30000-"], DownloadChanged],
+  ]) {
+    await t.test(name, async (t) => {
+      const asked = [];
+      const url = await serving(t, (request, response) => {
+        asked.push(request.headers);
+        const [status, bytes, headers] = answers.shift();
+        response.writeHead(status, headers).end(bytes); // of no stated length, as a proxy may end it
+      });
+      const folder = await mkdtemp(join(tmpdir(), "frame-")), path = join(folder, "f1.png");
+      t.after(() => rm(folder, { recursive: true }));
+      const saved = saveFrame(new Transport(url, "k", { sleep: async () => undefined }), "/f", path, content.length, want);
+      if (fails) await assert.rejects(saved, fails);
+      else {
+        await saved;
+        assert.deepEqual(await readFile(path), content);
+      }
+      assert.deepEqual(asked.map((headers) => (headers.range ?? "").replace("bytes=", "")), ranges);
+      for (const headers of asked) if (headers.range) assert.equal(headers["if-range"], `"${want}"`);
+      assert.deepEqual(await readdir(folder), fails ? [] : ["f1.png"]);
+    });
+  }
 });
 
 test("a server that falls silent is given up, and a caller's own signal is its own reason", async (t) => {

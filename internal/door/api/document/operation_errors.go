@@ -86,6 +86,7 @@ func operationCodes() map[string][]fault.Code {
 	made := codes{fault.FrameNotFound, fault.ArtifactExpired, fault.ResultDamaged}
 	film := codes{fault.ArtifactExpired, fault.MovieNotReady, fault.MovieUnavailable, fault.PreconditionFailed, fault.RangeNotSatisfiable}
 	preview := all(job, bad, made)
+	picture := all(preview, codes{fault.PreconditionFailed, fault.RangeNotSatisfiable})
 	look := all(json, once, codes{fault.UploadNotFound, fault.InvalidFrameRange, fault.PreviewsOff, fault.PreviewLimitReached, fault.WorkspaceFrozen})
 	createKey := all(session, json, codes{fault.InvalidKeyName, fault.KeyLimitReached})
 	revokeKey := all(session, codes{fault.KeyNotFound})
@@ -118,8 +119,8 @@ func operationCodes() map[string][]fault.Code {
 		"createUpload":    all(key, archive, once, codes{fault.ContentHashMismatch}),
 		"getRender":       job, "cancelRender": all(job, once, codes{fault.RenderNotCancellable}), "watchRender": all(job, bad), "rerenderRender": rerender,
 		"getRenderDownload": all(result, codes{fault.ArtifactExpired}), "getRenderReceipt": result, "getRenderProof": result,
-		"listRenderFrames": job, "getRenderFramePreview": preview, "getRenderFrameFile": preview, "getRenderLog": job,
-		"listJobFrames": job, "getJobFramePreview": preview, "getJobFrameFile": preview, "getJobLog": job,
+		"listRenderFrames": job, "getRenderFramePreview": preview, "getRenderFrameFile": picture, "getRenderLog": job,
+		"listJobFrames": job, "getJobFramePreview": preview, "getJobFrameFile": picture, "getJobLog": job,
 		"getRenderContactSheet": all(job, made), "getRenderLoop": all(job, made), "getJobContactSheet": all(job, made, ours), "getJobLoop": all(job, made, ours),
 		"getRenderMovie": all(result, film), "getJobMovie": all(result, film, ours),
 		"downloadArtifact": all(key, bad, codes{fault.PreconditionFailed, fault.RangeNotSatisfiable, fault.RenderNotFound, fault.ArtifactExpired, fault.ResultDamaged}),

@@ -48,6 +48,18 @@ func NotModified() *huma.Response {
 	return &huma.Response{Description: "The answer that If-None-Match names is still good"}
 }
 
+// Part describes a 206 with bytes of one of these types.
+func Part(types ...string) *huma.Response {
+	content := map[string]*huma.MediaType{}
+	for _, kind := range types {
+		content[kind] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
+	}
+	return &huma.Response{
+		Description: "The bytes that Range asks for", Content: content,
+		Headers: map[string]*huma.Param{"Content-Range": {Description: "Which bytes of how many.", Schema: &huma.Schema{Type: huma.TypeString}}},
+	}
+}
+
 // NextPage returns the Link header of the page after the item before. filters are the other
 // parameters of the list; empty ones are left out.
 func NextPage(at links.Links, path, before string, limit int, filters map[string]string) string {

@@ -38,10 +38,7 @@ func (s *Server) download(api huma.API) {
 		Middlewares: huma.Middlewares{operation.KeepRequestID},
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The ZIP", Content: map[string]*huma.MediaType{"application/zip": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
-		}, "206": {
-			Description: "The bytes that Range asks for", Content: map[string]*huma.MediaType{"application/zip": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}, "multipart/byteranges": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
-			Headers: map[string]*huma.Param{"Content-Range": {Description: "Which bytes of how many.", Schema: &huma.Schema{Type: huma.TypeString}}},
-		}, "304": operation.NotModified(), "307": {Description: "The ZIP is in a store at Location, for some minutes"}},
+		}, "206": operation.Part("application/zip", "multipart/byteranges"), "304": operation.NotModified(), "307": {Description: "The ZIP is in a store at Location, for some minutes"}},
 	}, func(ctx context.Context, in *artifactInput) (*huma.StreamResponse, error) {
 		// A store that callers can reach sends a ZIP directly. HEAD is answered here: a
 		// link is good for one method.
