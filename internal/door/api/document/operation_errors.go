@@ -85,8 +85,7 @@ func operationCodes() map[string][]fault.Code {
 	rerender := all(result, json, once, frames, codes{fault.UploadNotFound, fault.StorageLimitReached})
 	made := codes{fault.FrameNotFound, fault.ArtifactExpired, fault.ResultDamaged}
 	film := codes{fault.ArtifactExpired, fault.MovieNotReady, fault.MovieUnavailable, fault.PreconditionFailed, fault.RangeNotSatisfiable}
-	preview := all(job, bad, made)
-	picture := all(preview, codes{fault.PreconditionFailed, fault.RangeNotSatisfiable})
+	preview, ranged := all(job, bad, made), codes{fault.PreconditionFailed, fault.RangeNotSatisfiable}
 	look := all(json, once, codes{fault.UploadNotFound, fault.InvalidFrameRange, fault.PreviewsOff, fault.PreviewLimitReached, fault.WorkspaceFrozen})
 	createKey := all(session, json, codes{fault.InvalidKeyName, fault.KeyLimitReached})
 	revokeKey := all(session, codes{fault.KeyNotFound})
@@ -119,8 +118,8 @@ func operationCodes() map[string][]fault.Code {
 		"createUpload":    all(key, archive, once, codes{fault.ContentHashMismatch}),
 		"getRender":       job, "cancelRender": all(job, once, codes{fault.RenderNotCancellable}), "watchRender": all(job, bad), "rerenderRender": rerender,
 		"getRenderDownload": all(result, codes{fault.ArtifactExpired}), "getRenderReceipt": result, "getRenderProof": result,
-		"listRenderFrames": job, "getRenderFramePreview": preview, "getRenderFrameFile": picture, "getRenderLog": job,
-		"listJobFrames": job, "getJobFramePreview": preview, "getJobFrameFile": picture, "getJobLog": job,
+		"listRenderFrames": job, "getRenderFramePreview": preview, "getRenderFrameFile": all(preview, ranged), "getRenderLog": job,
+		"listJobFrames": job, "getJobFramePreview": preview, "getJobFrameFile": all(preview, ranged), "getJobLog": job,
 		"getRenderContactSheet": all(job, made), "getRenderLoop": all(job, made), "getJobContactSheet": all(job, made, ours), "getJobLoop": all(job, made, ours),
 		"getRenderMovie": all(result, film), "getJobMovie": all(result, film, ours),
 		"downloadArtifact": all(key, bad, codes{fault.PreconditionFailed, fault.RangeNotSatisfiable, fault.RenderNotFound, fault.ArtifactExpired, fault.ResultDamaged}),
