@@ -49,7 +49,7 @@ func (e *Errors) ServeAttachment(w http.ResponseWriter, r *http.Request, kind, n
 }
 
 // ServeStream is ServeContent for a file of size bytes that is read from its beginning only. It
-// sends one range at most: of several, which could lead back, it sends the whole file.
+// sends one range at most, and the whole file where several are asked for: those could lead back.
 func (e *Errors) ServeStream(w http.ResponseWriter, r *http.Request, size int64, from io.Reader) {
 	if strings.Contains(r.Header.Get("Range"), ",") {
 		r.Header.Del("Range")
