@@ -16,6 +16,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import wave
 import zlib
 
 import bpy
@@ -492,6 +493,45 @@ def borrowed():
     say("borrowed", "main.blend")
 
 
+def film():
+    """A scene that writes a movie, with sounds that it plays, and others that it does not."""
+    s = fresh()
+    camera(s)
+    picture, movie = s.render.image_settings, s.render.ffmpeg
+    picture.file_format, movie.format, movie.audio_codec = "FFMPEG", "MPEG4", "AAC"
+    strips = s.sequence_editor_create().sequences
+
+    def sound(among, name, channel):
+        path = os.path.join(OUT, "film/sound", name + ".wav")
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with wave.open(path, "wb") as w:
+            w.setnchannels(1)
+            w.setsampwidth(2)
+            w.setframerate(8000)
+            w.writeframes(bytes(16))
+        strip = among.new_sound(name, path, channel, 1)
+        strip.sound.filepath = "//sound/%s.wav" % name
+        return strip
+
+    sound(strips, "played", 1)
+    sound(strips, "muted", 2).mute = True
+    sound(strips, "quiet", 3)
+    s.sequence_editor.channels[3].mute = True
+    meta = strips.new_meta("meta", 4, 1)
+    sound(meta.sequences, "inside", 1)
+    shown = bpy.data.scenes.new("Shown")
+    sound(shown.sequence_editor_create().sequences, "shown", 1)
+    strips.new_scene("shown", shown, 5, 1)
+    other = bpy.data.scenes.new("Other")
+    sound(other.sequence_editor_create().sequences, "other", 1)
+    save("film/main.blend")
+    movie.audio_codec = "NONE"
+    save("film/silent.blend")
+    picture.file_format, movie.audio_codec = "PNG", "AAC"
+    save("film/pictures.blend")
+    say("film", "main.blend")
+
+
 def say(project, main):
     """Writes what Blender resolves."""
     root = os.path.join(OUT, project)
@@ -515,7 +555,7 @@ def say(project, main):
         f.write("\n")
 
 
-for make in (chain, packed, moves, falls, kinds, options, gone, borrowed):
+for make in (chain, packed, moves, falls, kinds, options, gone, borrowed, film):
     if CHOSEN and make.__name__ not in CHOSEN:
         continue
     make()

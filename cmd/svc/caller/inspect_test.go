@@ -12,6 +12,7 @@ import (
 	"svc.example/client"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/render/blendfile"
+	"svc.example/internal/work/quote"
 )
 
 // scenes are files that Blender made, with its own answers next to them.
@@ -94,6 +95,22 @@ func TestInspectFindsTheFilesOfTheSceneOnThisDisk(t *testing.T) {
 			t.Errorf("%s: what the scene does not use is reported:\n%s", c.file, text.String())
 		}
 	}
+}
+
+// TestInspectNamesDataThatLibrariesLackOnce: the .blend tells it, and so do its files.
+func TestInspectNamesDataThatLibrariesLackOnce(t *testing.T) {
+	t.Parallel()
+	found := inspectedFile(t, filepath.Join(projects, "gone/main.blend"), "")
+	for _, w := range found.Warnings {
+		if w.Code != quote.WarnMissingData {
+			continue
+		}
+		if named := w.Detail.(map[string]any)["count"]; named != len(found.MissingData) {
+			t.Errorf("%v are named of %d", named, len(found.MissingData))
+		}
+		return
+	}
+	t.Errorf("no warning names the missing data: %+v", found.Warnings)
 }
 
 func TestInspectAsJSONHasAllFacts(t *testing.T) {

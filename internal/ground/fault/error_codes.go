@@ -203,7 +203,7 @@ func malformed() []Entry {
 		{FileDamaged, 400, false, "Open the file in Blender, save it again, and upload the new copy.", DoorAPI},
 		{FileTooNew, 400, false, "Save the file with the service's version of Blender, which the message names, and upload it again.", DoorAPI},
 		{NoScene, 400, false, "Save a file that contains a scene and upload it again.", DoorAPI},
-		{NoCamera, 400, false, "Add a camera to the active scene, save, and upload again; or choose a camera or another scene of the file.", DoorAPI},
+		{NoCamera, 400, false, "Add a camera to that scene, save, and upload again; or choose a camera or another scene of the file.", DoorAPI},
 		{PictureTooSmall, 400, false, "Raise the scene's resolution or percentage, or widen its render border, save, and upload again; or choose a resolution.", DoorAPI},
 		{ViewPathUnsafe, 400, false, "In Output Properties > Stereoscopy, take .. out of the view's file suffix, save, and upload again; or choose another scene of the file.", DoorAPI},
 		{EngineNotSupported, 400, false, "Set the render engine of the active scene to Cycles, save, and upload again; or choose another scene of the file.", DoorAPI},

@@ -32,11 +32,10 @@ func (f *file) externals() []External {
 	return append(all, f.linkedFiles()...)
 }
 
-// needed reports whether a picture can show a file of a data-block. No picture shows a
-// sound.
+// needed reports whether a picture can show a file of a data-block, or a movie has its sound.
 func (f *file) needed(r records.Record, kind Kind) bool {
 	if kind == KindSound {
-		return false
+		return f.heard[r.Addr()]
 	}
 	if r.Struct() == "Sequence" {
 		return f.reach.Shows(r)

@@ -49,6 +49,7 @@ func InspectAs(r io.Reader, o Options, s settings.Settings) (*Facts, error) {
 type file struct {
 	*records.File
 	reach     *reach.Set            // what the picture comes from; nil = not known
+	heard     map[uint64]bool       // the sounds of the movie that the active scene writes, by address
 	sims      []found               // what runs from frame to frame in the active scene
 	moved     map[string]Simulation // what worlds of other files move: see Opened.Move
 	lastFrame int                   // of the active scene
@@ -77,13 +78,17 @@ func (f *file) spend(n int) bool {
 	return f.answer <= answerBudget
 }
 
-// reachOf is what the picture of the active scene comes from; nil where there is none, or
-// it is not known.
-func (f *file) reachOf(active records.Record, found bool) *reach.Set {
+// render finds what the active scene comes from. The reach is nil where there is none, or it is
+// not known.
+func (f *file) render(active records.Record, found bool) {
+	f.reach, f.heard = nil, nil
 	if !found {
-		return nil
+		return
 	}
-	return reach.Of(f.File, active, f.chosen.Chosen)
+	f.reach = reach.Of(f.File, active, f.chosen.Chosen)
+	if _, movie := outputFormat(active); movie && active.Int("r.ffcodecdata.audio_codec") != 0 {
+		f.heard = reach.Sounds(f.File, active)
+	}
 }
 
 // gather puts the facts together. Whatever a member's reader found wrong is

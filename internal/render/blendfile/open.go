@@ -70,7 +70,7 @@ func (f *Opened) Render() {
 	f.main = true
 	addr, named := f.file.activeAddress()
 	if f.scene || !named {
-		f.file.reach = f.file.reachOf(f.active, f.scene)
+		f.file.render(f.active, f.scene)
 	} else if f.file.reach != nil {
 		f.file.reach.LinkedScene(addr)
 	}

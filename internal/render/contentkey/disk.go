@@ -75,7 +75,7 @@ func (s *Scene) addAll(found *scenefiles.Found, hash func(path string) (string, 
 // addFrom adds a file that was found, unless no picture needs it, or what the picture needs of
 // it counts already.
 func (s *Scene) addFrom(f *scenefiles.File, hash func(path string) (string, error)) error {
-	if _, read := s.linked[f.Path]; f.Reach == scenefiles.ReachUnneeded || read && f.Kind == scenefiles.KindLibrary {
+	if _, read := s.linked[f.Path]; f.Reach == scenefiles.ReachUnneeded || f.Kind == scenefiles.KindSound || read && f.Kind == scenefiles.KindLibrary {
 		return nil
 	}
 	if !f.There() {

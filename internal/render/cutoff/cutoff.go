@@ -1,6 +1,6 @@
 // Package cutoff tells which files of a scene end too early, as those of a broken copy or an
 // interrupted download do. Blender shows such a picture in magenta or in part, and leaves out
-// such a font or cache.
+// such a font, film or cache.
 //
 // It reads the first bytes of a file and its last ones, and little between them. What
 // always holds: it names a file only if something in it must lie beyond its end. It says nothing
@@ -16,6 +16,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"math/bits"
 	"strings"
 
 	"svc.example/internal/render/pixels/exr"
@@ -26,6 +27,7 @@ const (
 	tailBytes  = 64 << 10
 	mostEXR    = 1 << 20 // of an OpenEXR header and its table of offsets
 	mostChunks = 1 << 16 // of a PNG
+	mostBoxes  = 1 << 12 // of a film
 )
 
 // file is what is read of a file.
@@ -58,6 +60,7 @@ var kinds = []struct {
 	{"true", cutFont},
 	{"Ogawa", func(f file) bool { return f.at(5) != 0xff || f.lacks64(8) }}, // Alembic: closed, and where its root is
 	{"PXR-USDC", func(f file) bool { return f.lacks64(16) }},                // USD: where its table of contents is
+	{"\x1a\x45\xdf\xa3", cutMatroska},
 }
 
 // Is reports whether a file of size bytes is certainly cut off. A file that cannot be read is
@@ -72,7 +75,7 @@ func Is(size int64, in io.ReaderAt) bool {
 			return k.cut(f)
 		}
 	}
-	return false
+	return len(f.head) >= 8 && string(f.head[4:8]) == "ftyp" && cutMP4(f)
 }
 
 // read returns up to n bytes from a place on; nil if the file cannot be read.
@@ -267,4 +270,65 @@ func cutFont(f file) bool {
 		}
 	}
 	return false
+}
+
+// cutMP4 follows the boxes of a film, each with its length and its type. One that has samples
+// needs a table of them.
+func cutMP4(f file) bool {
+	samples, table := false, false
+	for from, n := int64(0), 0; n < mostBoxes; n++ {
+		box := f.read(from, 16)
+		if len(box) < 8 {
+			return box != nil && (len(box) > 0 || samples && !table)
+		}
+		samples = samples || string(box[4:8]) == "mdat"
+		table = table || string(box[4:8]) == "moov" || string(box[4:8]) == "moof"
+		length := uint64(binary.BigEndian.Uint32(box))
+		switch {
+		case length == 0: // to the end of the file
+			return samples && !table
+		case length == 1 && len(box) == 16:
+			length = binary.BigEndian.Uint64(box[8:])
+		}
+		if length < 8 {
+			return false
+		}
+		if length > uint64(f.size-from) {
+			return true
+		}
+		from += int64(length)
+	}
+	return false
+}
+
+// cutMatroska finds the length of the one segment that follows the header. That of a live
+// recording is not known.
+func cutMatroska(f file) bool {
+	header, begin := ebmlLength(f, 4)
+	if begin == 0 || header > headBytes/2 {
+		return false
+	}
+	from := begin + int(header)
+	if f.number(binary.BigEndian, from, 4) != 0x18538067 {
+		return false
+	}
+	length, begin := ebmlLength(f, from+4)
+	return begin > 0 && length > uint64(max(0, f.size-int64(begin)))
+}
+
+// ebmlLength reads a length in the head, and where what has it begins; 0 if it is not known. The
+// zeros at the front of the first byte tell how many bytes follow it.
+func ebmlLength(f file, from int) (length uint64, begin int) {
+	more := bits.LeadingZeros8(f.at(from))
+	if more > 7 || from+more >= len(f.head) {
+		return 0, 0
+	}
+	length = uint64(f.at(from)) & (1<<(7-more) - 1)
+	for i := range more {
+		length = length<<8 | uint64(f.at(from+1+i))
+	}
+	if length == 1<<(7*(more+1))-1 { // all ones
+		return 0, 0
+	}
+	return length, from + more + 1
 }

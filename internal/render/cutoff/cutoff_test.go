@@ -76,7 +76,7 @@ func TestACutJPEGIsToldFromOneWithMoreBehindIt(t *testing.T) {
 	}
 }
 
-func TestFontsAndCachesEndWhereTheirTablesSay(t *testing.T) {
+func TestFontsFilmsAndCachesEndWhereTheirTablesSay(t *testing.T) {
 	t.Parallel()
 	ogawa := func(closed byte, root uint64) []byte {
 		return append(binary.LittleEndian.AppendUint64([]byte{'O', 'g', 'a', 'w', 'a', closed, 0, 1}, root), "samples"...)
@@ -98,6 +98,15 @@ func TestFontsAndCachesEndWhereTheirTablesSay(t *testing.T) {
 		{"a sound", []byte("RIFF\x05\x00\x00\x00WAVE!"), false},
 		{"half a sound", []byte("RIFF\x06\x00\x00\x00WAVE!"), true},
 		{"a sound written as a stream", []byte("RIFF\xff\xff\xff\xffWAVE!"), false},
+		{"a film", []byte("\x00\x00\x00\x08ftyp\x00\x00\x00\x0cmdatpix.\x00\x00\x00\x08moov"), false},
+		{"a film without its table", []byte("\x00\x00\x00\x08ftyp\x00\x00\x00\x0cmdatpix."), true},
+		{"half a film", []byte("\x00\x00\x00\x08ftyp\x00\x00\x00\x08moov\x00\x00\x00\x0cmdatpix"), true},
+		{"a film in a box of 64 bits", []byte("\x00\x00\x00\x08ftyp\x00\x00\x00\x08moov\x00\x00\x00\x01mdat\x00\x00\x00\x00\x00\x00\x00\x13pix"), false},
+		{"half a film in a box of 64 bits", []byte("\x00\x00\x00\x08ftyp\x00\x00\x00\x08moov\x00\x00\x00\x01mdat\x00\x00\x00\x00\x00\x00\x00\x14pix"), true},
+		{"a film up to the file's end", []byte("\x00\x00\x00\x08ftyp\x00\x00\x00\x08moov\x00\x00\x00\x00mdatpix"), false},
+		{"a Matroska film", []byte("\x1a\x45\xdf\xa3\x82hd\x18\x53\x80\x67\x40\x03pix"), false},
+		{"half a Matroska film", []byte("\x1a\x45\xdf\xa3\x82hd\x18\x53\x80\x67\x40\x04pix"), true},
+		{"a Matroska film that was recorded live", []byte("\x1a\x45\xdf\xa3\x82hd\x18\x53\x80\x67\x01\xff\xff\xff\xff\xff\xff\xffpix"), false},
 		{"a text", []byte("BM is how it begins, which says nothing of it. It is much too long for the header of a picture."), false},
 		{"nothing", nil, false},
 	} {
@@ -128,6 +137,8 @@ func FuzzAHostileFileIsReadWithinBounds(f *testing.F) {
 		f.Add(content)
 	}
 	f.Add(goregular.TTF)
+	f.Add([]byte("\x00\x00\x00\x08ftyp\x00\x00\x00\x0cmdatpix.\x00\x00\x00\x08moov"))
+	f.Add([]byte("\x1a\x45\xdf\xa3\x82hd\x18\x53\x80\x67\x40\x03pix"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		in := &counted{Reader: bytes.NewReader(content)}
 		cutoff.Is(int64(len(content)), in)

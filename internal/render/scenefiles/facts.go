@@ -149,7 +149,7 @@ const (
 	// ReachPerhaps is a file that Blender loads and the picture does not show, as far as is
 	// known: of another scene, of unused data.
 	ReachPerhaps  Reach = "perhaps"
-	ReachUnneeded Reach = "unneeded" // sounds, what is packed, and what Blender does not load
+	ReachUnneeded Reach = "unneeded" // what is packed, what Blender does not load, and sounds that no movie plays
 )
 
 func (r Reach) rank() int { return slices.Index([]Reach{ReachUnneeded, ReachPerhaps, ReachNeeded}, r) }

@@ -22,7 +22,7 @@ import (
 
 // mains are the main files of the projects in testdata, which scripts/scenes/scenefiles_make.py
 // makes.
-var mains = map[string]string{"chain": "shots/010/shot.blend", "packed": "scene.blend", "moves": "main.blend", "falls": "main.blend", "kinds": "main.blend", "gone": "main.blend", "borrowed": "main.blend"}
+var mains = map[string]string{"chain": "shots/010/shot.blend", "packed": "scene.blend", "moves": "main.blend", "falls": "main.blend", "kinds": "main.blend", "gone": "main.blend", "borrowed": "main.blend", "film": "main.blend"}
 
 // find searches a project of testdata.
 func find(t *testing.T, project string, o scenefiles.Options) *scenefiles.Found {
@@ -255,6 +255,26 @@ func TestASceneOfALibraryIsTheOneThatIsRendered(t *testing.T) {
 	}
 	if f := fileOf(t, find(t, "borrowed", scenefiles.Options{}), "//tex/wood.png"); f.Reach != scenefiles.ReachNeeded || f.Path != "lib/tex/wood.png" {
 		t.Errorf("%+v", f)
+	}
+}
+
+// TestAMovieNeedsTheSoundsThatItsScenePlays: also those in meta strips and of scenes that are
+// shown. A scene that writes pictures needs none.
+func TestAMovieNeedsTheSoundsThatItsScenePlays(t *testing.T) {
+	t.Parallel()
+	for main, want := range map[string][]string{
+		"main.blend": {"//sound/inside.wav", "//sound/played.wav", "//sound/shown.wav"}, "silent.blend": nil, "pictures.blend": nil,
+	} {
+		var needed []string
+		files := findIn(t, "testdata/film", main, scenefiles.Options{}).Files
+		for _, f := range files {
+			if f.Reach == scenefiles.ReachNeeded {
+				needed = append(needed, f.Stored)
+			}
+		}
+		if len(files) != 6 || !slices.Equal(needed, want) {
+			t.Errorf("%s needs %q of %d files, want %q", main, needed, len(files), want)
+		}
 	}
 }
 

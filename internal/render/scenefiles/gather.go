@@ -293,13 +293,15 @@ func (s *search) file(b *blend, r *blendfile.Reference) (f File, ok bool) {
 	return f, r.Bake == nil || r.Bake.Baked || f.There()
 }
 
-// reachOf is the reach of a file. No picture needs a sound.
+// reachOf is the reach of a file. A sound is needed if the movie has it; no picture does.
 func reachOf(r *blendfile.Reference) Reach {
 	switch {
-	case r.Packed, r.Kind == blendfile.KindSound, r.Level == blendfile.None:
+	case r.Packed, r.Level == blendfile.None:
 		return ReachUnneeded
 	case r.Level == blendfile.Drawn:
 		return ReachNeeded
+	case r.Kind == blendfile.KindSound:
+		return ReachUnneeded
 	}
 	return ReachPerhaps
 }

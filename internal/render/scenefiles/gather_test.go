@@ -103,6 +103,7 @@ func TestWhatIsSaidTwiceOfAFileIsListedOnceWithTheGreaterReach(t *testing.T) {
 func TestNoPictureNeedsASound(t *testing.T) {
 	t.Parallel()
 	r := drawn(blendfile.KindSound, "//a.wav")
+	r.Level = blendfile.Computed
 	if got := reachOf(&r); got != ReachUnneeded {
 		t.Error(got)
 	}

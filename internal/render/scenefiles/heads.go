@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"path"
+	"slices"
 	"strings"
 
 	"svc.example/internal/render/blendfile"
@@ -115,6 +116,10 @@ func whyUnreadable(kind Kind, n Name, head []byte) string {
 		return "is empty"
 	case kind == KindImage, kind == KindSequence, kind == KindTiles:
 		return noPicture(n, head)
+	case kind == KindFont:
+		if slices.Contains(fontNames, strings.ToLower(path.Ext(n.Path))) && !beginsWith(head, fontMagics) {
+			return "does not begin as any font that Blender reads"
+		}
 	case kind == KindVolume, kind == KindCache:
 		magics, known := dataMagics()[strings.ToLower(path.Ext(n.Path))]
 		if known && !beginsWith(head, magics) {
@@ -171,6 +176,12 @@ func pictureMagics() []string {
 func pictureNames() []string {
 	return []string{".png", ".jpg", ".jpeg", ".exr", ".tif", ".tiff", ".bmp", ".hdr", ".dpx", ".cin", ".jp2", ".j2c", ".webp", ".dds", ".psd"}
 }
+
+// fontMagics are how fonts begin that FreeType reads, and so Blender: by content again.
+var (
+	fontMagics = []string{"\x00\x01\x00\x00", "OTTO", "true", "typ1", "ttcf", "wOFF", "wOF2", "\xa5kbd", "\xa5lst", "%!", "\x80\x01", "\x01fcp", "STARTFONT", "PFR", "MZ", "\x00\x00\x01\x00", "\x1f\x8b", "\x1f\x9d", "BZh"}
+	fontNames  = []string{".ttf", ".otf", ".ttc", ".woff", ".woff2"} // of files that are judged as fonts
+)
 
 func beginsWith(head []byte, magics []string) bool {
 	for _, m := range magics {

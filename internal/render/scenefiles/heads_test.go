@@ -48,7 +48,10 @@ func TestAFileIsJudgedByItsFirstBytesAndAPlausibleOneIsNeverNamed(t *testing.T) 
 		{KindVolume, "a.vdb", " BDV\x00\x00\x00\x00", ""},
 		{KindCache, "a.mdd", "random bytes", ""},
 		{KindCache, "a.usd", "random bytes", ""},
-		{KindFont, "a.ttf", "random bytes", ""},
+		{KindFont, "a.TTF", "random bytes", "does not begin as any font that Blender reads"},
+		{KindFont, "a.otf", "\x00\x01\x00\x00\x00\x0f", ""},
+		{KindFont, "a.ttf", "%!PS-AdobeFont-1.0", ""},
+		{KindFont, "a.pfa", "random bytes", ""},
 		{KindScript, "a.osl", "shader a() {}", ""},
 	} {
 		if got := whyUnreadable(c.kind, Name{c.name, int64(len(c.content))}, []byte(c.content)); got != c.why {

@@ -13,7 +13,7 @@ const mostSequences = 100
 // PutFiles puts what was found into a scene, in place of what the main file alone tells.
 func PutFiles(s *quote.Scene, found *scenefiles.Found) {
 	s.Files, s.FilesPartial = []quote.SceneFile{}, found.Partial
-	s.MissingFiles, s.LinkedLibraries = []quote.MissingFile{}, []string{}
+	s.MissingFiles, s.LinkedLibraries, s.MissingData = []quote.MissingFile{}, []string{}, nil
 	from := func(at string) string { // "" of the main file
 		if at == found.Main {
 			return ""

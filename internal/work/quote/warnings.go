@@ -121,7 +121,7 @@ func missingWarnings() []WarningRow {
 					"No online worker has a Blender with everything this scene needs: %s.", listed(lacked, optionText))
 			}},
 		{WarnMissingFiles, SeverityPicture, "The upload lacks files that the scene needs.",
-			"Missing images render magenta; other missing files are left out.",
+			"Missing images render magenta, text in a missing font shows in Blender's own, and other missing files are left out.",
 			"Upload the files too, as a project or a .zip. Or pack them into the .blend (File > External Data > Pack Resources), save it and upload it again.",
 			func(in *inspected) (any, string) {
 				return some(in.missing(), "files", "The upload lacks %s.", fileText)
@@ -133,7 +133,7 @@ func missingWarnings() []WarningRow {
 				return some(in.gaps(), "sequences", "Sequences lack pictures that these frames show: %s.", gapText)
 			}},
 		{WarnUnreadable, SeverityPicture, "Blender cannot read some files of the upload: they are Git LFS pointers, empty, incomplete, web pages, or not of the type that their name says.",
-			"Unreadable images render magenta; other unreadable files, such as libraries, are left out.",
+			"Unreadable images render magenta, or in part if they are cut off. Text in an unreadable font does not show, and other unreadable files are left out.",
 			"Replace each file with the real one (for Git LFS, run git lfs pull), check that Blender shows it, and upload the project again.",
 			func(in *inspected) (any, string) {
 				return some(in.UnreadableFiles, "files", "Blender cannot read these files: %s.", unreadableText)

@@ -56,17 +56,67 @@ func Sequenced(f *records.File, scene records.Record) (strips []Strip, ok bool) 
 	return visible(f, editing, 0), true
 }
 
-// visible lists the strips of an edit, or of a meta strip, that can be seen.
-func visible(f *records.File, of records.Record, depth int) (strips []Strip) {
-	if depth > MaxNesting {
-		return nil
+// Sounds are the data-blocks of the sounds that the sequencer of a scene plays, by address: also
+// those of scenes that its strips show. Nothing plays that is muted, alone or with its channel.
+func Sounds(f *records.File, scene records.Record) map[uint64]bool {
+	w := sounds{f, map[uint64]bool{}, map[uint64]bool{}}
+	w.scene(scene)
+	return w.heard
+}
+
+type sounds struct {
+	f      *records.File
+	scenes map[uint64]bool // those that were listened to
+	heard  map[uint64]bool
+}
+
+func (w sounds) scene(r records.Record) {
+	if w.scenes[r.Addr()] {
+		return
 	}
+	w.scenes[r.Addr()] = true
+	w.strips(r.Follow("ed", "Editing"), 0)
+}
+
+// strips listens to an edit, or to a meta strip.
+func (w sounds) strips(of records.Record, depth int) {
+	if depth > MaxNesting {
+		return
+	}
+	muted := mutedChannels(of)
+	for r := range of.List("seqbase", "Sequence") {
+		if r.Int("flag")&stripMuted != 0 || muted[r.Int("machine")] {
+			continue
+		}
+		switch r.Int("type") {
+		case stripSound:
+			w.heard[r.Ptr("sound")] = true
+		case stripMeta:
+			w.strips(r, depth+1)
+		case stripScene:
+			if shown, ok := w.f.DataBlock("SC", "Scene", r.Ptr("scene")); ok {
+				w.scene(shown)
+			}
+		}
+	}
+}
+
+func mutedChannels(of records.Record) map[int]bool {
 	muted := map[int]bool{}
 	for c := range of.List("channels", "SeqTimelineChannel") {
 		if c.Int("flag")&channelMuted != 0 {
 			muted[c.Int("index")] = true
 		}
 	}
+	return muted
+}
+
+// visible lists the strips of an edit, or of a meta strip, that can be seen.
+func visible(f *records.File, of records.Record, depth int) (strips []Strip) {
+	if depth > MaxNesting {
+		return nil
+	}
+	muted := mutedChannels(of)
 	var seen []records.Record
 	others := map[uint64]records.Record{}
 	for r := range of.List("seqbase", "Sequence") {
