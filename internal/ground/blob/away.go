@@ -11,8 +11,10 @@ import (
 
 // IsAway reports whether err says that the store cannot be reached, or cannot write now: it
 // is stopped, overloaded, read-only or full. The work can be repeated once it is back.
-// Errors of the network are told by their own types.
 func IsAway(err error) bool {
+	if errors.Is(err, errAway) {
+		return true
+	}
 	if refused, ok := errors.AsType[minio.ErrorResponse](err); ok {
 		return refused.StatusCode >= http.StatusInternalServerError || refused.StatusCode == http.StatusForbidden
 	}

@@ -30,7 +30,9 @@ import (
 // That a committed blob is never written again rests on the service's conditional writes
 // (If-None-Match): OpenS3 tries them, and refuses a service without.
 type S3 struct {
-	core           *minio.Core
+	core           *minio.Core   // repeats no request: see asked
+	composer       *minio.Core   // the same for what may take the store a minute
+	lister         *minio.Core   // for what no caller waits for: it repeats requests itself
 	signer         *minio.Client // makes links: for the address that clients use
 	bucket, prefix string
 	links          Links
@@ -58,20 +60,21 @@ type S3Address struct {
 	Public         *url.URL // the endpoint as clients reach it
 	Region         string   // "" asks the service
 	Links          Links
+	Silence        time.Duration // how long it may send and take nothing, see asked
 }
 
 // Within begins the prefix of stores that are nested in this one. They are not listed
 // with this store: each is listed separately.
 const Within = "test-mode/"
 
-// ParseS3 reads s3://BUCKET/PREFIX?endpoint=URL&region=NAME&public=URL&links=all|workers|none.
+// ParseS3 reads s3://BUCKET/PREFIX?endpoint=URL&region=NAME&public=URL&links=all|workers|none&silence=10s.
 // Without an endpoint it is Amazon's; without public, the endpoint; links are for all.
 func ParseS3(address string) (a S3Address, err error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "s3" || u.Host == "" || u.Port() != "" || u.User != nil || u.Fragment != "" {
 		return a, fmt.Errorf("blobs: %q is not s3://BUCKET/PREFIX", address)
 	}
-	a = S3Address{Bucket: u.Host, Prefix: strings.Trim(u.Path, "/"), Links: LinksAll}
+	a = S3Address{Bucket: u.Host, Prefix: strings.Trim(u.Path, "/"), Links: LinksAll, Silence: defaultSilence}
 	if a.Prefix != "" {
 		if !keyForm.MatchString(a.Prefix) {
 			return a, fmt.Errorf("blobs: the prefix %q is not words of letters, digits, dots, dashes and underscores with slashes between", a.Prefix)
@@ -89,8 +92,12 @@ func ParseS3(address string) (a S3Address, err error) {
 			a.Region = value
 		case "links":
 			a.Links = Links(value)
+		case "silence":
+			if a.Silence, err = time.ParseDuration(value); err != nil || a.Silence < time.Second || a.Silence > composeSilence {
+				return a, fmt.Errorf("blobs: silence is %q, not a time from 1s to 1m, such as 10s", value)
+			}
 		default:
-			return a, fmt.Errorf("blobs: nobody knows %q in the address; it may have endpoint, public, region and links", name)
+			return a, fmt.Errorf("blobs: nobody knows %q in the address; it may have endpoint, public, region, links and silence", name)
 		}
 	}
 	if a.Links != LinksAll && a.Links != LinksWorkers && a.Links != LinksNone {
@@ -135,22 +142,11 @@ func ReadS3(ctx context.Context, address string) (*S3, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &S3{bucket: a.Bucket, prefix: a.Prefix, links: a.Links}
-	options := func(endpoint *url.URL) *minio.Options {
-		return &minio.Options{
-			Creds: credentials.NewChainCredentials([]credentials.Provider{
-				&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{Client: &http.Client{Timeout: 5 * time.Second}},
-			}),
-			Secure: endpoint.Scheme == "https", Region: cmp.Or(a.Region, os.Getenv("AWS_REGION")), Transport: tracing.Transport(transport(), "s3", false), MaxRetries: 4,
-		}
-	}
-	if s.core, err = minio.NewCore(a.Endpoint.Host, options(a.Endpoint)); err != nil {
+	s, err := clients(a, (&net.Dialer{Timeout: 5 * time.Second}).DialContext)
+	if err != nil {
 		return nil, fmt.Errorf("open the blobs: %w", err)
 	}
-	if s.signer, err = minio.New(a.Public.Host, options(a.Public)); err != nil {
-		return nil, fmt.Errorf("open the blobs: %w", err)
-	}
-	there, err := s.core.BucketExists(ctx, s.bucket)
+	there, err := s.lister.BucketExists(ctx, s.bucket)
 	if err != nil {
 		return nil, fmt.Errorf("open the blobs: ask %s for the bucket %s: %w", a.Endpoint.Host, s.bucket, err)
 	}
@@ -160,40 +156,25 @@ func ReadS3(ctx context.Context, address string) (*S3, error) {
 	return s, nil
 }
 
-// silence is how long the store may send or take nothing before a request counts as lost.
-const silence = time.Minute
-
-// transport is the default one, with an end to every silence.
-func transport() *http.Transport {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	dialer := &net.Dialer{Timeout: 5 * time.Second}
-	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := dialer.DialContext(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		return &impatient{conn}, nil
+// clients makes what asks the store at an address, whose connections dial opens.
+func clients(a S3Address, dial func(ctx context.Context, network, address string) (net.Conn, error)) (*S3, error) {
+	client := func(endpoint *url.URL, silence time.Duration, tries int) (*minio.Core, error) {
+		return minio.NewCore(endpoint.Host, &minio.Options{
+			Creds: credentials.NewChainCredentials([]credentials.Provider{
+				&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{Client: &http.Client{Timeout: 5 * time.Second}},
+			}),
+			Secure: endpoint.Scheme == "https", Region: cmp.Or(a.Region, os.Getenv("AWS_REGION")),
+			Transport: tracing.Transport(transport(silence, dial), "s3", false), MaxRetries: tries,
+		})
 	}
-	t.ResponseHeaderTimeout, t.MaxIdleConnsPerHost = silence, 64
-	t.DisableCompression = true // bytes of ranges must be as they are stored
-	return t
-}
-
-// impatient is a connection on which no read and no write waits longer than silence.
-type impatient struct{ net.Conn }
-
-func (c *impatient) Read(p []byte) (int, error) {
-	if err := c.SetReadDeadline(time.Now().Add(silence)); err != nil {
-		return 0, err
+	core, err := client(a.Endpoint, a.Silence, 1)
+	composer, composes := client(a.Endpoint, composeSilence, 1)
+	lister, lists := client(a.Endpoint, composeSilence, tries)
+	signer, signs := client(a.Public, a.Silence, 1)
+	if err := errors.Join(err, composes, lists, signs); err != nil {
+		return nil, err
 	}
-	return c.Conn.Read(p)
-}
-
-func (c *impatient) Write(p []byte) (int, error) {
-	if err := c.SetWriteDeadline(time.Now().Add(silence)); err != nil {
-		return 0, err
-	}
-	return c.Conn.Write(p)
+	return &S3{core: core, composer: composer, lister: lister, signer: signer.Client, bucket: a.Bucket, prefix: a.Prefix, links: a.Links}, nil
 }
 
 // object is the name in the bucket of the blob of a key; an error for a malformed key.
@@ -208,7 +189,7 @@ func (s *S3) object(key string) (string, error) {
 func (s *S3) try(ctx context.Context) (err error) {
 	name := s.prefix + ".trial/" + rand.Text()
 	defer func() {
-		if gone := s.core.RemoveObject(context.WithoutCancel(ctx), s.bucket, name, minio.RemoveObjectOptions{}); err == nil && gone != nil {
+		if gone := s.lister.RemoveObject(context.WithoutCancel(ctx), s.bucket, name, minio.RemoveObjectOptions{}); err == nil && gone != nil {
 			err = fmt.Errorf("open the blobs: delete an object: %w", gone)
 		}
 	}()
@@ -231,8 +212,10 @@ func (s *S3) try(ctx context.Context) (err error) {
 func (s *S3) put(ctx context.Context, object string, text []byte, o minio.PutObjectOptions) error {
 	sum := sha256.Sum256(text)
 	o.DisableContentSha256 = true // not a second time, in chunks
-	_, err := s.core.PutObject(ctx, s.bucket, object, bytes.NewReader(text), int64(len(text)), "", hex.EncodeToString(sum[:]), onlyNew(o))
-	return err
+	return asked(ctx, 1, func() error {
+		_, err := s.core.PutObject(ctx, s.bucket, object, bytes.NewReader(text), int64(len(text)), "", hex.EncodeToString(sum[:]), onlyNew(o))
+		return err
+	})
 }
 
 // onlyNew adds that no object may be there yet.
@@ -257,7 +240,7 @@ const ruleID = "svc-unfinished"
 
 // askToClear adds a rule for unfinished uploads to those that the bucket has.
 func (s *S3) askToClear(ctx context.Context) error {
-	rules, err := s.core.GetBucketLifecycle(ctx, s.bucket)
+	rules, err := s.lister.GetBucketLifecycle(ctx, s.bucket)
 	if isMissing(err) {
 		rules, err = lifecycle.NewConfiguration(), nil
 	}
@@ -274,21 +257,21 @@ func (s *S3) askToClear(ctx context.Context) error {
 		ID: id, Status: "Enabled", RuleFilter: lifecycle.Filter{Prefix: s.prefix},
 		AbortIncompleteMultipartUpload: lifecycle.AbortIncompleteMultipartUpload{DaysAfterInitiation: 2},
 	})
-	return s.core.SetBucketLifecycle(ctx, s.bucket, rules)
+	return s.lister.SetBucketLifecycle(ctx, s.bucket, rules)
 }
 
 // clear aborts uploads that writers left unfinished more than a day before now.
 func (s *S3) clear(ctx context.Context, now time.Time) error {
 	ctx, cancel := context.WithCancel(ctx) // an early return ends the listing
 	defer cancel()
-	for u := range s.core.ListIncompleteUploads(ctx, s.bucket, s.prefix, true) {
+	for u := range s.lister.ListIncompleteUploads(ctx, s.bucket, s.prefix, true) {
 		if u.Err != nil {
 			return fmt.Errorf("open the blobs: list unfinished uploads: %w", u.Err)
 		}
 		if now.Sub(u.Initiated) <= unfinishedLife {
 			continue
 		}
-		if err := s.core.AbortMultipartUpload(ctx, s.bucket, u.Key, u.UploadID); err != nil && !isMissing(err) {
+		if err := s.lister.AbortMultipartUpload(ctx, s.bucket, u.Key, u.UploadID); err != nil && !isMissing(err) {
 			return fmt.Errorf("open the blobs: abort an unfinished upload: %w", err)
 		}
 	}
@@ -301,7 +284,10 @@ func (s *S3) Delete(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.core.RemoveObject(ctx, s.bucket, object, minio.RemoveObjectOptions{}); err != nil && !isMissing(err) {
+	err = asked(ctx, 1, func() error {
+		return s.core.RemoveObject(ctx, s.bucket, object, minio.RemoveObjectOptions{})
+	})
+	if err != nil && !isMissing(err) {
 		return fmt.Errorf("delete blob %s: %w", key, err)
 	}
 	return nil
@@ -311,7 +297,7 @@ func (s *S3) Delete(ctx context.Context, key string) error {
 func (s *S3) Bytes(ctx context.Context) (total int64, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	for o := range s.core.Client.ListObjectsIter(ctx, s.bucket, minio.ListObjectsOptions{Prefix: s.prefix, Recursive: true}) {
+	for o := range s.lister.Client.ListObjectsIter(ctx, s.bucket, minio.ListObjectsOptions{Prefix: s.prefix, Recursive: true}) {
 		if o.Err != nil {
 			return 0, fmt.Errorf("measure the blobs: %w", o.Err)
 		}
@@ -324,7 +310,7 @@ func (s *S3) Bytes(ctx context.Context) (total int64, err error) {
 func (s *S3) List(ctx context.Context, prefix string, visit func(string, time.Time) error) error {
 	ctx, cancel := context.WithCancel(ctx) // visit's error ends the listing
 	defer cancel()
-	for o := range s.core.Client.ListObjectsIter(ctx, s.bucket, minio.ListObjectsOptions{Prefix: s.prefix + prefix, Recursive: true}) {
+	for o := range s.lister.Client.ListObjectsIter(ctx, s.bucket, minio.ListObjectsOptions{Prefix: s.prefix + prefix, Recursive: true}) {
 		key, ours := strings.CutPrefix(o.Key, s.prefix)
 		err := o.Err
 		if err == nil && ours && keyForm.MatchString(key) && !strings.HasPrefix(key, Within) {

@@ -121,7 +121,10 @@ func (s *S3) Take(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.core.Client.CopyObject(ctx, minio.CopyDestOptions{Bucket: s.bucket, Object: target}, minio.CopySrcOptions{Bucket: s.bucket, Object: source})
+	err = asked(ctx, 0, func() error {
+		_, err := s.composer.Client.CopyObject(ctx, minio.CopyDestOptions{Bucket: s.bucket, Object: target}, minio.CopySrcOptions{Bucket: s.bucket, Object: source})
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("take blob %s: %w", from, s.readError(ctx, err))
 	}
@@ -140,7 +143,7 @@ func (s *S3) ForBrowsers(ctx context.Context) (lacks string, err error) {
 	if s.links != LinksAll {
 		return "", nil
 	}
-	rules, err := s.core.GetBucketCors(ctx, s.bucket)
+	rules, err := s.lister.GetBucketCors(ctx, s.bucket)
 	if err != nil && !isMissing(err) {
 		return "", fmt.Errorf("read the CORS rules of bucket %s: %w", s.bucket, err)
 	}

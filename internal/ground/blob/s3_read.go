@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/minio/minio-go/v7"
 )
@@ -19,20 +18,26 @@ const aheadSize = 1 << 20
 // keptBlocks is how many such blocks a reader keeps.
 const keptBlocks = 4
 
-// readTries is how often bytes are asked for before a failure counts.
-const readTries = 4
-
 // Open implements Store. The reader's requests end with ctx.
 func (s *S3) Open(ctx context.Context, key string) (Reader, error) {
 	object, err := s.object(key)
 	if err != nil {
 		return nil, err
 	}
-	there, err := s.core.StatObject(ctx, s.bucket, object, minio.StatObjectOptions{})
+	there, err := s.stat(ctx, object)
 	if err != nil {
 		return nil, fmt.Errorf("open blob %s: %w", key, s.readError(ctx, err))
 	}
 	return &s3Reader{ctx: ctx, store: s, key: key, object: object, size: there.Size, etag: there.ETag}, nil
+}
+
+// stat asks what the store knows of an object.
+func (s *S3) stat(ctx context.Context, object string) (there minio.ObjectInfo, err error) {
+	err = asked(ctx, 1, func() (err error) {
+		there, err = s.core.StatObject(ctx, s.bucket, object, minio.StatObjectOptions{})
+		return err
+	})
+	return there, err
 }
 
 // readError translates the store's error. The store reports a missing object and a
@@ -118,49 +123,42 @@ func (r *s3Reader) Seek(offset int64, whence int) (int64, error) {
 
 // Read implements io.Reader. A broken stream is reopened where it broke.
 func (r *s3Reader) Read(p []byte) (int, error) {
-	if len(p) == 0 {
+	switch {
+	case len(p) == 0:
 		return 0, nil
+	case r.place >= r.size:
+		return 0, io.EOF
 	}
-	var err error
-	for try := range readTries {
-		if r.place >= r.size {
-			return 0, io.EOF
-		}
-		if err = r.rest(try); err != nil {
-			break
-		}
-		if r.body == nil {
-			if r.body, err = r.get(r.place, r.size); err != nil {
-				break
-			}
-		}
-		var n int
-		n, err = r.body.Read(p)
-		r.place += int64(n)
-		if err != nil {
-			r.drop()
-		}
-		if n > 0 {
-			return n, nil
-		}
+	var n int
+	err := asked(r.ctx, 1, func() (err error) {
+		n, err = r.stream(p)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("read blob %s: %w", r.key, err)
 	}
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF // the store has sent less than it has promised, each time
-	}
-	return 0, fmt.Errorf("read blob %s: %w", r.key, err)
+	return n, nil
 }
 
-// rest waits before another try.
-func (r *s3Reader) rest(try int) error {
-	if try == 0 {
-		return nil
+// stream reads one or more bytes.
+func (r *s3Reader) stream(p []byte) (n int, err error) {
+	if r.body == nil {
+		if r.body, err = r.get(r.place, r.size); err != nil {
+			return 0, err
+		}
 	}
-	select {
-	case <-r.ctx.Done():
-		return r.ctx.Err()
-	case <-time.After(50 * time.Millisecond << try):
-		return nil
+	n, err = r.body.Read(p)
+	r.place += int64(n)
+	if err != nil {
+		r.drop()
 	}
+	switch {
+	case n > 0:
+		return n, nil
+	case errors.Is(err, io.EOF):
+		return 0, io.ErrUnexpectedEOF // the store has sent less than it has promised
+	}
+	return 0, err
 }
 
 // get begins a stream of the bytes from at until end, which is beyond the last.
@@ -202,20 +200,15 @@ func (r *s3Reader) block(at, wanted int64) (block, error) {
 		return b, nil
 	}
 	b := block{at: at}
-	var err error
-	for try := range readTries {
-		if err = r.rest(try); err != nil {
-			return b, err
-		}
-		if b.bytes, err = r.fetch(at, min(at+max(wanted, aheadSize), r.size)); err == nil {
-			r.keep(b)
-			return b, nil
-		}
-		if errors.Is(err, ErrNotFound) || errors.Is(err, ErrDamaged) {
-			return b, err
-		}
+	err := asked(r.ctx, 1, func() (err error) {
+		b.bytes, err = r.fetch(at, min(at+max(wanted, aheadSize), r.size))
+		return err
+	})
+	if err != nil {
+		return b, err
 	}
-	return b, err
+	r.keep(b)
+	return b, nil
 }
 
 func (r *s3Reader) fetch(at, end int64) ([]byte, error) {

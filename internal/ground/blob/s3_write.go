@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/minio/minio-go/v7"
@@ -76,11 +75,13 @@ func (w *s3Writer) send() error {
 		return err
 	}
 	if w.upload == "" {
-		id, err := w.store.core.NewMultipartUpload(w.ctx, w.store.bucket, w.object, w.options())
+		err := asked(w.ctx, 1, func() (err error) {
+			w.upload, err = w.store.core.NewMultipartUpload(w.ctx, w.store.bucket, w.object, w.options())
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		w.upload = id
 	}
 	number, memory := len(w.parts)+1, w.filling
 	if number > mostParts {
@@ -91,30 +92,20 @@ func (w *s3Writer) send() error {
 	w.sending = done
 	go func() {
 		sum := sha256.Sum256(memory)
-		sent, err := w.store.core.PutObjectPart(w.ctx, w.store.bucket, w.object, w.upload, number, &lockedReader{from: bytes.NewReader(memory)}, int64(len(memory)),
-			minio.PutObjectPartOptions{Sha256Hex: hex.EncodeToString(sum[:]), DisableContentSha256: true})
+		var sent minio.ObjectPart
+		asks := 0
+		err := asked(w.ctx, 1, func() (err error) {
+			asks++
+			sent, err = w.store.core.PutObjectPart(w.ctx, w.store.bucket, w.object, w.upload, number, bytes.NewReader(memory), int64(len(memory)),
+				minio.PutObjectPartOptions{Sha256Hex: hex.EncodeToString(sum[:]), DisableContentSha256: true})
+			return err
+		})
+		if asks > 1 {
+			memory = nil // the connection of a try that failed may still read it
+		}
 		done <- sentPart{part: minio.CompletePart{PartNumber: number, ETag: sent.ETag}, memory: memory, err: err}
 	}()
 	return nil
-}
-
-// lockedReader is the body of a part. The client library seeks it for another try while the
-// connection of a try that failed may still read.
-type lockedReader struct {
-	mu   sync.Mutex
-	from *bytes.Reader
-}
-
-func (r *lockedReader) Read(p []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.from.Read(p)
-}
-
-func (r *lockedReader) Seek(offset int64, whence int) (int64, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.from.Seek(offset, whence)
 }
 
 // wait waits for the part under way.
@@ -162,8 +153,10 @@ func (w *s3Writer) commitParts() error {
 		return err
 	}
 	return w.settle(func() error {
-		_, err := w.store.core.CompleteMultipartUpload(w.ctx, w.store.bucket, w.object, w.upload, w.parts, onlyNew(minio.PutObjectOptions{}))
-		return err
+		return asked(w.ctx, 0, func() error {
+			_, err := w.store.composer.CompleteMultipartUpload(w.ctx, w.store.bucket, w.object, w.upload, w.parts, onlyNew(minio.PutObjectOptions{}))
+			return err
+		})
 	})
 }
 
@@ -171,9 +164,9 @@ func (w *s3Writer) commitParts() error {
 // request about the same object is under way.
 const commitTries = 5
 
-// settle commits, and finds out what an answer means that may be one to a second try: the
-// client library repeats a request whose answer was lost, and the store then refuses it
-// because of the object that the first one has made.
+// settle commits, and finds out what an answer means that may be one to a second try: a
+// request whose answer was lost is repeated, and the store then refuses it because of the
+// object that the first one has made.
 func (w *s3Writer) settle(commit func() error) (err error) {
 	for try := range commitTries {
 		err = commit()
@@ -184,7 +177,7 @@ func (w *s3Writer) settle(commit func() error) (err error) {
 		if !conflict && !isRefused(err) && !isMissing(err) {
 			return err
 		}
-		there, failed := w.store.core.StatObject(w.ctx, w.store.bucket, w.object, minio.StatObjectOptions{})
+		there, failed := w.store.stat(w.ctx, w.object)
 		switch {
 		case failed == nil && there.UserMetadata[writerName] == w.name:
 			return nil
@@ -195,10 +188,8 @@ func (w *s3Writer) settle(commit func() error) (err error) {
 		case !conflict:
 			return err
 		}
-		select {
-		case <-w.ctx.Done():
-			return w.ctx.Err()
-		case <-time.After(50 * time.Millisecond << try):
+		if err := pause(w.ctx, try+1); err != nil {
+			return err
 		}
 	}
 	return err

@@ -55,7 +55,7 @@ type sqliteMode struct {
 
 var (
 	sqliteWriting = sqliteMode{makePrivate, []string{
-		"_pragma=busy_timeout(10000)", // first: switching to WAL takes a lock
+		"_pragma=busy_timeout(5000)", // first: switching to WAL takes a lock
 		"_pragma=journal_mode(WAL)",
 		"_pragma=synchronous(FULL)", // an acknowledged write survives a power cut
 		"_pragma=foreign_keys(1)",
@@ -160,7 +160,12 @@ func (e *sqliteEngine) listen(ctx context.Context, h *hub, log *slog.Logger) {
 	}
 }
 
-func (e *sqliteEngine) again(err error) bool { return busy(err) }
+// again tells a lost race from a lock that another program has kept for all of busy_timeout:
+// another run would hold the caller as long.
+func (e *sqliteEngine) again(err error) bool {
+	se, ok := errors.AsType[*sqlite.Error](err)
+	return ok && (se.Code() == sqlite3.SQLITE_BUSY_SNAPSHOT || se.Code() == sqlite3.SQLITE_BUSY_RECOVERY)
+}
 
 func busy(err error) bool {
 	se, ok := errors.AsType[*sqlite.Error](err)

@@ -52,6 +52,21 @@ func TestADatabaseThatRefusesLosesNothingAndBlamesNobody(t *testing.T) {
 	}
 }
 
+// TestALockedDatabaseLosesNothingAndBlamesNobody is the same with SQLite, while another program keeps
+// its write lock.
+func TestALockedDatabaseLosesNothingAndBlamesNobody(t *testing.T) {
+	t.Parallel()
+	database := dbtest.URL(t, "sqlite")
+	other := dbtest.Raw(t, database)
+	other.SetMaxOpenConns(1) // which keeps the lock
+	do := func(statement string) {
+		if _, err := other.ExecContext(context.Background(), statement); err != nil {
+			t.Errorf("%s: %v", statement, err)
+		}
+	}
+	refusing(t, database, func() { do("BEGIN IMMEDIATE") }, func() { do("ROLLBACK") })
+}
+
 // refusing has a database refuse while two workers render.
 func refusing(t *testing.T, database string, begin, end func()) {
 	t.Helper()

@@ -72,6 +72,26 @@ func TestAnObjectStoreThatRefusesLosesNothingAndBlamesNobody(t *testing.T) {
 	}
 }
 
+// TestASilentObjectStoreLosesNothingAndBlamesNobody is the same with a store that takes requests and
+// never answers.
+func TestASilentObjectStoreLosesNothingAndBlamesNobody(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, database string) {
+		way := &refusal{}
+		endpoint := s3test.Proxy(t, func(pass http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if !way.refuses.Load() {
+					pass.ServeHTTP(w, r)
+					return
+				}
+				_, _ = io.Copy(io.Discard, r.Body)
+				<-r.Context().Done() // until the service gives up
+			})
+		})
+		stoppedFiles(t, database, endpoint, "none", way)
+	})
+}
+
 // refusal is whether a store refuses.
 type refusal struct{ refuses atomic.Bool }
 
@@ -87,7 +107,7 @@ func stoppedFiles(t *testing.T, database, endpoint, links string, way interface 
 	var log logBuffer
 	var metrics string
 	config := app.Config{
-		Listen: story.FreeAddress(t), Data: t.TempDir(), Database: database, Blobs: s3test.AddressAt(t, endpoint) + "&links=" + links,
+		Listen: story.FreeAddress(t), Data: t.TempDir(), Database: database, Blobs: s3test.AddressAt(t, endpoint) + "&silence=1s&links=" + links,
 		Log: apptest.Logger(t, io.MultiWriter(t.Output(), &log)), MetricsListen: "127.0.0.1:0", AnnounceMetrics: func(address string) { metrics = address },
 	}
 	pass := story.Moved(&config)
