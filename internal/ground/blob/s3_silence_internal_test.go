@@ -53,7 +53,7 @@ func storeOf(t *testing.T, serve http.HandlerFunc) *S3 {
 	t.Cleanup(func() {
 		end()
 		_ = server.Close()
-		time.Sleep(time.Second) // connections end after a moment
+		<-time.After(time.Second) // connections end after a moment
 	})
 	s, err := clients(S3Address{
 		Bucket: "farm", Endpoint: &url.URL{Scheme: "http", Host: "s3"}, Public: &url.URL{Scheme: "http", Host: "s3"}, Region: "us-east-1", Silence: defaultSilence,
@@ -164,7 +164,7 @@ func TestASilentStoreHoldsNobodyLongerThanTwoSilences(t *testing.T) {
 				if took := time.Since(began); took > c.most {
 					t.Errorf("it took %s, more than %s", took, c.most)
 				}
-				time.Sleep(abortTime) // what is left of it is given up
+				<-time.After(abortTime) // what is left of it is given up
 				if !IsAway(err) {
 					t.Errorf("%v does not say that the store is away", err)
 				}
@@ -186,14 +186,14 @@ func TestAStoreThatIsSlowButNotSilentIsWaitedFor(t *testing.T) {
 			switch {
 			case r.Method == http.MethodPut:
 				for err := error(nil); err == nil; {
-					time.Sleep(almost)
+					<-time.After(almost)
 					_, err = io.CopyN(io.Discard, r.Body, partSize/8)
 				}
 				parts(w, r)
 			case r.Method == http.MethodGet:
 				head(w, 80)
 				for range 10 {
-					time.Sleep(almost)
+					<-time.After(almost)
 					_, _ = io.WriteString(w, strings.Repeat("x", 8))
 					_ = http.NewResponseController(w).Flush()
 				}
