@@ -27,8 +27,8 @@ const tries = 4
 // errAway marks errors of the connection to the store.
 var errAway = errors.New("the store is away")
 
-// asked calls the store until the failure is none that another try can mend. The store may be
-// silent only once more than again says: every silence holds the caller.
+// asked calls the store until another try could not succeed, four times at most. The store may be
+// silent once, and "again" times more: every silence holds the caller.
 func asked(ctx context.Context, again int, call func() error) (err error) {
 	for try := range tries {
 		if err = pause(ctx, try); err != nil {
