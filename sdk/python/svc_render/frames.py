@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Iterable, Union
+import operator
+from collections.abc import Iterable as IterableABC
+from typing import Any, Iterable, Union
 
 #: A frame; a list such as "1-50,80x5" or "10-100x5"; or numbers, such as range(1, 11).
 Frames = Union[int, str, Iterable[int]]
@@ -15,14 +17,24 @@ def frames_text(frames: Frames) -> str:
         return frames
     if isinstance(frames, tuple):
         raise TypeError('frames=%r can mean a range or single frames: write "1-10" or [1, 10]' % (frames,))
-    numbers = [frames] if isinstance(frames, int) else list(frames)
-    if any(isinstance(n, bool) or not isinstance(n, int) for n in numbers):
-        raise TypeError('frames are numbers, or a list such as "1-50,80"')
+    try:
+        if isinstance(frames, (bytes, bytearray, memoryview, dict)):
+            raise TypeError  # their items are numbers of something else
+        numbers = [whole(n) for n in frames] if isinstance(frames, IterableABC) else [whole(frames)]
+    except TypeError:
+        raise TypeError('frames are whole numbers, or a list such as "1-50,80", not %r' % (frames,)) from None
     if not numbers:
         raise ValueError("frames names no frame")
     if isinstance(frames, range) and len(frames) > 1:
         return "%d-%dx%d" % (min(numbers), max(numbers), abs(frames.step))
     return ",".join("%d" % n for n in numbers)
+
+
+def whole(number: Any) -> int:
+    """A number as an int: those of other libraries are whole numbers too, True is none."""
+    if isinstance(number, bool):
+        raise TypeError
+    return operator.index(number)
 
 
 __all__ = ["Frames", "frames_text"]

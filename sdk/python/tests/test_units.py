@@ -1,5 +1,6 @@
 """What needs no service: the standards' own vectors, and what a server can send wrongly."""
 
+import array
 import asyncio
 import base64
 import hashlib
@@ -67,13 +68,21 @@ class Tree(unittest.TestCase):
                 tree.path_root(leaves[4], index, 5, path)
 
 
+class Indexed:
+    """A whole number of another library."""
+
+    def __index__(self):
+        return 6
+
+
 class Frames(unittest.TestCase):
     def test_frames_are_written_in_the_grammar_of_the_service(self):
         for frames, text in ((7, "7"), ("1-50, 80-99x5", "1-50, 80-99x5"), ([1, 3, 5], "1,3,5"), (range(1, 11), "1-10x1"),
-                             (range(10, 1, -3), "4-10x3"), (iter([2]), "2"), (range(4, 5), "4")):
+                             (range(10, 1, -3), "4-10x3"), (iter([2]), "2"), (range(4, 5), "4"), ({3}, "3"),
+                             (array.array("H", [2, 3]), "2,3"), ([Indexed()], "6"), (Indexed(), "6")):
             self.assertEqual(frames_text(frames), text)
-        for wrong in ((1, 10), [1.0], ["1"], True, [True]):
-            with self.assertRaises(TypeError):
+        for wrong in ((1, 10), [1.0], ["1"], True, [True], b"1-3", bytearray(b"1"), memoryview(b"1"), {1: 2}, 1.0, None, object(), [None], [[1]], slice(1, 3)):
+            with self.subTest(wrong), self.assertRaisesRegex(TypeError, "^frames"):
                 frames_text(wrong)
         with self.assertRaises(ValueError):
             frames_text([])

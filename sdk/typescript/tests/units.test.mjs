@@ -268,7 +268,9 @@ test("keys that are none are refused before anything is believed", async () => {
 
 test("frames are written in the grammar of the service", () => {
   for (const [frames, text] of [[7, "7"], ["1-50, 80-99x5", "1-50, 80-99x5"], [[1, 3, 5], "1,3,5"], [new Set([2]), "2"]]) assert.equal(framesText(frames), text);
-  for (const wrong of [[], [1.5], ["1"], NaN]) assert.throws(() => framesText(wrong));
+  for (const wrong of [[], [1.5], ["1"], NaN, Buffer.from("1-3"), true, null, undefined, { start: 1 }, 10n, [, 1], [[1]], new Date()]) {
+    assert.throws(() => framesText(wrong), /^(TypeError|RangeError): frames (are whole numbers|names no)/);
+  }
 });
 
 test("what prints a client does not print its key", () => {
