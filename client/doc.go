@@ -10,7 +10,15 @@
 //   - The key goes to the configured server only, never to a download link.
 //   - A downloaded file carries its final name only after its SHA-256 matched.
 //
-// A whole render:
+// A whole render, for 5 USD at most:
+//
+//	c, err := client.New("https://render.example.com", os.Getenv("SVC_KEY"))
+//	r, err := c.Render(ctx, client.RenderRequest{
+//		Scene: "scene.blend", Folder: "frames", MaxCents: new(int64(500)), LegalAcceptance: client.LegalV1,
+//	})
+//	for frame, err := range r.Frames(ctx) { … } // each as soon as it is accepted
+//
+// Step by step:
 //
 //	c, err := client.New("https://render.example.com", os.Getenv("SVC_KEY"))
 //	quote, err := c.Inspect(ctx, client.InspectRequest{Filename: "scene.blend", Body: file})
