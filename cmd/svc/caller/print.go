@@ -160,14 +160,24 @@ func (r *Result) Print(w io.Writer) {
 	row("price", price)
 	row("took", r.took())
 	row("rendered", r.renderedBy())
-	if len(r.Switched) > 0 {
-		row("switched", strings.Join(r.Switched, ", "))
+	for i, code := range r.Switched {
+		row([]string{"changed", ""}[min(i, 1)], changed(code))
 	}
 	row("zip", near(r.ZIP))
 	row("sha256", r.SHA256)
 	row("receipt", near(r.Receipt)+", verified")
 	row("verify", verifyCommand(r.Folder, r.Test))
 	_ = table.Flush() // nobody reads a closed standard output
+}
+
+// changed says what was rendered in place of what the file asks for. The receipt has the code.
+func changed(code string) string {
+	for _, w := range quote.WarningTable() {
+		if string(w.Code) == code {
+			return fmt.Sprintf("%s (%s)", w.Instead, code)
+		}
+	}
+	return code
 }
 
 // verifyCommand is how a person verifies a folder again.
