@@ -19,18 +19,22 @@ const smallShare = 4
 // leaves the rest to others, however many workers it registers, and a large farm never idles
 // next to a small one. A single key has no such bound. most is the largest number of interest.
 func roomOf(ctx context.Context, tx *db.Tx, keyID string, most int64) (room int64, err error) {
-	share, err := tx.KeyShare(ctx, query.KeyShareParams{Since: onlineSince(tx), Now: tx.Now, KeyID: keyID})
+	keys, err := tx.OnlineKeys(ctx, query.OnlineKeysParams{Since: onlineSince(tx), Now: tx.Now})
 	if err != nil {
-		return 0, fmt.Errorf("read the share of a node key: %w", err)
+		return 0, fmt.Errorf("count the node keys: %w", err)
 	}
-	if share.Keys < 2 {
+	if keys < 2 { // what it holds, which takes long for a thousand workers, bounds nothing
 		return most, nil
+	}
+	held, err := tx.KeyHolds(ctx, query.KeyHoldsParams{KeyID: keyID, Since: onlineSince(tx)})
+	if err != nil {
+		return 0, fmt.Errorf("count the frames of a node key: %w", err)
 	}
 	all, err := tx.FramesToShare(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("count the frames to share: %w", err)
 	}
-	room = max((all+share.Keys-1)/share.Keys, smallShare) - share.Held
+	room = max((all+keys-1)/keys, smallShare) - held
 	if room >= most {
 		return most, nil
 	}
@@ -38,5 +42,5 @@ func roomOf(ctx context.Context, tx *db.Tx, keyID string, most int64) (room int6
 	if err != nil {
 		return 0, fmt.Errorf("count the workers of a node key: %w", err)
 	}
-	return min(most, max(0, room, proven-share.Held)), nil
+	return min(most, max(0, room, proven-held)), nil
 }

@@ -528,12 +528,14 @@ SELECT * FROM failed_attempt WHERE failed_attempt.holder = @worker_id OR failed_
 UPDATE failed_attempt SET message = CAST(@message AS text), log = ''
 WHERE subject IN (SELECT j.job_id FROM job j WHERE j.workspace_id = @workspace_id) RETURNING *;
 
--- name: KeyShare :one
--- What bounds the frames of a node key: the keys with online workers, and the frames that
--- this key holds.
-SELECT (SELECT count(DISTINCT o.key_id) FROM worker o WHERE o.seen_at >= @since AND o.suspended_until <= @now) AS keys,
-  (SELECT count(*) FROM worker k JOIN lease h ON h.holder = k.worker_id AND h.state = 'held' AND h.queue = 'frame'
-    WHERE k.key_id = @key_id AND k.seen_at >= @since) AS held;
+-- name: OnlineKeys :one
+-- The node keys with online workers that get frames.
+SELECT count(DISTINCT key_id) FROM worker WHERE seen_at >= @since AND suspended_until <= @now;
+
+-- name: KeyHolds :one
+-- The frames that online workers of a node key hold.
+SELECT count(*) FROM worker k JOIN lease h ON h.holder = k.worker_id AND h.state = 'held' AND h.queue = 'frame'
+WHERE k.key_id = @key_id AND k.seen_at >= @since;
 
 -- name: KeyProven :one
 -- The online workers of a node key of whom a frame was accepted since a time.

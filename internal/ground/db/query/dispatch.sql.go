@@ -973,6 +973,24 @@ func (q *Queries) KeyCompared(ctx context.Context, arg KeyComparedParams) (KeySt
 	return i, err
 }
 
+const keyHolds = `-- name: KeyHolds :one
+SELECT count(*) FROM worker k JOIN lease h ON h.holder = k.worker_id AND h.state = 'held' AND h.queue = 'frame'
+WHERE k.key_id = $1 AND k.seen_at >= $2
+`
+
+type KeyHoldsParams struct {
+	KeyID string
+	Since int64
+}
+
+// The frames that online workers of a node key hold.
+func (q *Queries) KeyHolds(ctx context.Context, arg KeyHoldsParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, keyHolds, arg.KeyID, arg.Since)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const keyPause = `-- name: KeyPause :one
 INSERT INTO key_standing (key_id, pauses, paused_until, failed, attempts) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (key_id) DO UPDATE SET pauses = excluded.pauses, paused_until = excluded.paused_until, failed = excluded.failed, attempts = excluded.attempts
@@ -1026,32 +1044,6 @@ func (q *Queries) KeyProven(ctx context.Context, arg KeyProvenParams) (int64, er
 	var count int64
 	err := row.Scan(&count)
 	return count, err
-}
-
-const keyShare = `-- name: KeyShare :one
-SELECT (SELECT count(DISTINCT o.key_id) FROM worker o WHERE o.seen_at >= $1 AND o.suspended_until <= $2) AS keys,
-  (SELECT count(*) FROM worker k JOIN lease h ON h.holder = k.worker_id AND h.state = 'held' AND h.queue = 'frame'
-    WHERE k.key_id = $3 AND k.seen_at >= $1) AS held
-`
-
-type KeyShareParams struct {
-	Since int64
-	Now   int64
-	KeyID string
-}
-
-type KeyShareRow struct {
-	Keys int64
-	Held int64
-}
-
-// What bounds the frames of a node key: the keys with online workers, and the frames that
-// this key holds.
-func (q *Queries) KeyShare(ctx context.Context, arg KeyShareParams) (KeyShareRow, error) {
-	row := q.db.QueryRowContext(ctx, keyShare, arg.Since, arg.Now, arg.KeyID)
-	var i KeyShareRow
-	err := row.Scan(&i.Keys, &i.Held)
-	return i, err
 }
 
 const keyStanding = `-- name: KeyStanding :one
@@ -1240,6 +1232,23 @@ func (q *Queries) KeysRendering(ctx context.Context, since int64) ([]KeysRenderi
 		return nil, err
 	}
 	return items, nil
+}
+
+const onlineKeys = `-- name: OnlineKeys :one
+SELECT count(DISTINCT key_id) FROM worker WHERE seen_at >= $1 AND suspended_until <= $2
+`
+
+type OnlineKeysParams struct {
+	Since int64
+	Now   int64
+}
+
+// The node keys with online workers that get frames.
+func (q *Queries) OnlineKeys(ctx context.Context, arg OnlineKeysParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, onlineKeys, arg.Since, arg.Now)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
 const otherKeySeen = `-- name: OtherKeySeen :one
