@@ -18,6 +18,6 @@
 // blenders (which Blenders run), slot.go, queue.go (which frame is next), pool.go (which process renders
 // it), persistent_data.go (may the process keep data between frames), stripper.go (pictures that do
 // not fit into memory), leases.go (heartbeats),
-// ahead.go and cache.go (input files), finish.go (packing and checking) and outbox.go
-// (delivery of results).
+// ahead.go, input.go and package filecache (input files), finish.go (packing and
+// checking), package outbox (results on disk) and send.go (their delivery).
 package worker

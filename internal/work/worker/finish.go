@@ -18,6 +18,7 @@ import (
 	"svc.example/internal/render/pixels"
 	"svc.example/internal/render/pixels/pngrows"
 	"svc.example/internal/work/farmapi"
+	"svc.example/internal/work/worker/outbox"
 )
 
 // maxMessage bounds a failure's message as the farm API accepts it, in bytes.
@@ -54,10 +55,10 @@ func (w *Worker) finish(drainCtx context.Context, s renderedFrame) {
 		// Another worker renders the frame by now, and the server would refuse this one.
 		if t.ctx.Err() != nil {
 			w.log.Warn("frame dropped: its lease was lost", "job_id", t.job.JobID, "frame", t.lease.Frame)
-			discard(s.path)
+			outbox.Discard(s.path)
 			return
 		}
-		if err := w.out.put(report{Frame: &result}); err != nil {
+		if err := w.out.Put(outbox.Report{Frame: &result}); err != nil {
 			w.log.Error("a result cannot be kept, its lease lapses", "frame", t.lease.Frame, "err", err)
 			w.held.drop(t.lease.LeaseID, t.lease.Attempt)
 		}
@@ -92,7 +93,7 @@ func (w *Worker) pack(ctx context.Context, path string, level int) error {
 		return errors.New("the picture is gone")
 	}
 	defer from.Close()
-	to, err := os.Create(path + ".packed") // openOutbox removes one that is left
+	to, err := os.Create(path + ".packed") // outbox.Open removes one that is left
 	if err != nil {
 		return err
 	}
@@ -214,7 +215,7 @@ func (c *counter) Read(p []byte) (int, error) {
 // learns of it by the lease's expiry.
 func (w *Worker) fail(t *task, e *blender.Error) {
 	w.log.Warn("frame failed", "job_id", t.job.JobID, "frame", t.lease.Frame, "attempt", t.lease.Attempt, "code", e.Code, "final", e.Final, "message", e.Message)
-	err := w.out.put(report{Fail: &farmapi.FailRequest{
+	err := w.out.Put(outbox.Report{Fail: &farmapi.FailRequest{
 		WorkerID: w.id(), LeaseID: t.lease.LeaseID, Attempt: t.lease.Attempt,
 		Code: e.Code, Message: e.Message[:min(len(e.Message), maxMessage)], Log: e.Log, Final: e.Final,
 	}})

@@ -141,7 +141,7 @@ func (w *Worker) fetchFiles(ctx context.Context, jobID, dir string, all []farmap
 		// The name is the hash: the project's own names are a stranger's, and are used only
 		// inside Blender's folder.
 		paths[f.SHA256] = filepath.Join(dir, f.SHA256)
-		kept, err := w.machine.inputs.lend(f.SHA256, paths[f.SHA256])
+		kept, err := w.machine.inputs.Lend(f.SHA256, paths[f.SHA256])
 		if err != nil {
 			return nil, errors.Join(errUnable, err)
 		}
@@ -149,7 +149,7 @@ func (w *Worker) fetchFiles(ctx context.Context, jobID, dir string, all []farmap
 			missing, size = append(missing, f), size+f.SizeBytes
 		}
 	}
-	if err := w.machine.inputs.makeRoom(size); err != nil {
+	if err := w.machine.inputs.MakeRoom(size); err != nil {
 		return nil, errors.Join(errUnable, err)
 	}
 	group, ctx := errgroup.WithContext(ctx)
@@ -167,12 +167,12 @@ func (w *Worker) fetchFiles(ctx context.Context, jobID, dir string, all []farmap
 // it to the cache. Several goroutines may call it, each for another path; if several want
 // the same file, one receives it.
 func (w *Worker) fetchFile(ctx context.Context, jobID string, f farmapi.File, own string) (err error) {
-	done, err := w.machine.inputs.turn(ctx, f.SHA256)
+	done, err := w.machine.inputs.Turn(ctx, f.SHA256)
 	if err != nil {
 		return err
 	}
 	defer done()
-	if kept, err := w.machine.inputs.lend(f.SHA256, own); err != nil {
+	if kept, err := w.machine.inputs.Lend(f.SHA256, own); err != nil {
 		return errors.Join(errUnable, err)
 	} else if kept {
 		return nil
@@ -193,7 +193,7 @@ func (w *Worker) fetchFile(ctx context.Context, jobID string, f farmapi.File, ow
 	}
 	// The job's own comes first: other files may evict this one as soon as the cache has it.
 	if err = blender.LinkOrCopy(incoming, own); err == nil {
-		err = w.machine.inputs.add(incoming, f.SHA256, f.SizeBytes)
+		err = w.machine.inputs.Add(incoming, f.SHA256, f.SizeBytes)
 	}
 	if err != nil {
 		return errors.Join(errUnable, err)

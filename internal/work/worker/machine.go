@@ -14,12 +14,13 @@ import (
 	"svc.example/internal/render/blender"
 	"svc.example/internal/render/gpu"
 	"svc.example/internal/work/worker/blenders"
+	"svc.example/internal/work/worker/filecache"
 )
 
 // machine is what the workers of one machine share: the work folder, the files of jobs, the
 // kernels of GPUs, and how long none of them has rendered. A worker that is alone has one too.
 type machine struct {
-	inputs  *cache
+	inputs  *filecache.Cache
 	kernels string        // the folder of compiled kernels
 	making  chan struct{} // of capacity 1, filled by the worker that makes kernels: the next one finds them
 
@@ -47,7 +48,7 @@ func openMachine(workDir string, cacheBytes int64) (m *machine, unlock func(), e
 		return nil, nil, fmt.Errorf("another worker works in %s: %w", workDir, err)
 	}
 	m = &machine{kernels: filepath.Join(home, KernelFolder), making: make(chan struct{}, 1)}
-	if m.inputs, err = openCache(filepath.Join(home, "inputs"), cacheBytes); err != nil {
+	if m.inputs, err = filecache.Open(filepath.Join(home, "inputs"), cacheBytes); err != nil {
 		unlock()
 		return nil, nil, err
 	}

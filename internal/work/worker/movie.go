@@ -15,6 +15,7 @@ import (
 	"svc.example/internal/render/blender"
 	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/worker/outbox"
 )
 
 // movieTime bounds the encoding of a movie: 10,000 frames of 4K take about an hour.
@@ -55,7 +56,7 @@ func (l *slot) encodeMovie(ctx context.Context, t *task) error {
 	if err != nil {
 		return err
 	}
-	if path, err = l.out.moveIn(t.lease, blender.Frame{Path: path}); err != nil {
+	if path, err = l.out.MoveIn(t.lease, blender.Frame{Path: path}); err != nil {
 		return errors.Join(errUnable, err)
 	}
 	info, err1 := os.Stat(path)
@@ -64,7 +65,7 @@ func (l *slot) encodeMovie(ctx context.Context, t *task) error {
 		return errors.Join(errUnable, err)
 	}
 	l.log.Info("movie encoded", "id", t.job.JobID, "frames", order.Frames, "seconds", time.Since(begun).Seconds(), "bytes", info.Size())
-	err = l.out.put(report{Frame: &farmapi.FrameResult{
+	err = l.out.Put(outbox.Report{Frame: &farmapi.FrameResult{
 		WorkerID: l.id(), LeaseID: t.lease.LeaseID, Attempt: t.lease.Attempt, JobID: t.job.JobID, File: "movie.mp4", SHA256: sum, SizeBytes: info.Size(),
 	}})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"svc.example/internal/render/pixels"
 	"svc.example/internal/work/farmapi"
+	"svc.example/internal/work/worker/outbox"
 )
 
 // outputMemory bounds the memory for looking at an output. Of one that takes more, the structure
@@ -21,7 +22,7 @@ const outputMemory = 2 << 30
 // a format that Blender writes.
 func checkOutputs(s renderedFrame) (all []farmapi.Output, err error) {
 	for i, o := range s.frame.Outputs {
-		sum, err := checkOutput(filepath.Join(outputsOf(s.path), strconv.Itoa(i)), o.SizeBytes)
+		sum, err := checkOutput(filepath.Join(outbox.OutputsOf(s.path), strconv.Itoa(i)), o.SizeBytes)
 		if err != nil {
 			return nil, fmt.Errorf("the output %s of frame %d: %w", o.Name, s.frame.Number, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/render/blender"
 	"svc.example/internal/render/pixels"
 	"svc.example/internal/work/worker/blenders"
+	"svc.example/internal/work/worker/outbox"
 )
 
 // persistentDataOff appears in a frame's Switched when kept data changed the pixels
@@ -83,7 +84,7 @@ func (a *openJob) switched() []string {
 // watches is compared first.
 func (l *slot) deliver(ctx, drainCtx context.Context, a *openJob, t *task, f blender.Frame) {
 	// At once, because the next frame may get the same name in Blender's folder.
-	path, err := l.out.moveIn(t.lease, f)
+	path, err := l.out.MoveIn(t.lease, f)
 	if err != nil {
 		l.log.Error("a picture cannot be taken", "frame", t.lease.Frame, "err", err)
 		l.fail(t, &blender.Error{Code: blender.FrameCheckFailed, Message: "Blender's picture is not where it should be", Log: f.Log})
@@ -212,7 +213,7 @@ func (l *slot) rerender(ctx context.Context, s *renderedFrame) error {
 		return err
 	}
 	// The new picture replaces the spoiled one under the same name.
-	if _, err := l.out.moveIn(s.task.lease, f); err != nil {
+	if _, err := l.out.MoveIn(s.task.lease, f); err != nil {
 		return err
 	}
 	s.job, s.frame, s.switched = a, f, a.switched()
@@ -223,7 +224,7 @@ func (l *slot) rerender(ctx context.Context, s *renderedFrame) error {
 // failed, so that a job that always fails here comes to an end.
 func (l *slot) abandon(running, drainCtx context.Context, s renderedFrame, err error) {
 	l.pool.clear()
-	discard(s.path)
+	outbox.Discard(s.path)
 	cause := context.Cause(running)
 	if cause == nil && l.crowded(err) {
 		cause = blenders.ErrAlone

@@ -97,7 +97,7 @@ func (l *slot) renderPreview(ctx, drainCtx context.Context, t *task) error {
 	if err != nil {
 		return inTime(limited, t.job.Preview, err)
 	}
-	path, err := l.out.moveIn(t.lease, f)
+	path, err := l.out.MoveIn(t.lease, f)
 	if err != nil {
 		return &blender.Error{Code: blender.FrameCheckFailed, Message: "Blender's picture is not where it should be", Log: f.Log}
 	}

@@ -218,7 +218,7 @@ func (l *slot) refill(ctx context.Context, q *frameQueue) bool {
 				idle.Reset(left)
 				continue
 			}
-			if l.out.next() != "" { // a result that only this machine has
+			if l.out.Next() != "" { // a result that only this machine has
 				idle.Reset(l.pace())
 				continue
 			}

@@ -8,6 +8,7 @@ import (
 
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/farmapi"
+	"svc.example/internal/work/worker/outbox"
 )
 
 // The pause before a repeated call doubles from the first to the last. A service that
@@ -34,7 +35,7 @@ func pause(n int, jitter float64) time.Duration {
 // refusal: an operator may be about to replace it, and the finished frames on disk are
 // worth waiting for.
 func refused(err error) bool {
-	if errors.Is(err, errUnsendable) || errors.Is(err, errDamaged) {
+	if errors.Is(err, outbox.ErrUnsendable) || errors.Is(err, errDamaged) {
 		return true
 	}
 	var e *farmapi.Error

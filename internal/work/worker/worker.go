@@ -16,6 +16,7 @@ import (
 	"svc.example/internal/render/buildoption"
 	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/worker/blenders"
+	"svc.example/internal/work/worker/outbox"
 )
 
 // Worker renders the frames that a farm leases to it. Make one with New; call Run once.
@@ -28,7 +29,7 @@ type Worker struct {
 	self     farmapi.RegisterRequest // what every registration sends; set by join
 	encodes  bool                    // whether it makes movies; set by join
 	dirs     folders
-	out      *outbox            // reports that the server has not answered
+	out      *outbox.Box        // reports that the server has not answered
 	held     holdings           // leases that heartbeats must extend
 	machine  *machine           // shared with other workers of it
 	blenders *blenders.Blenders // which of them run
@@ -105,7 +106,7 @@ func (w *Worker) runOn(ctx context.Context, m *machine) error {
 		return err
 	}
 	w.log.Info("the worker is ready", "worker_id", w.id(), "device", w.self.Device, "device_name", w.self.DeviceName,
-		"blender", w.self.BlenderVersion, "denoise", w.self.Denoise, "sandbox", w.self.Sandbox, "kept_results", len(w.out.keys), "blenders", w.cfg.Blenders)
+		"blender", w.self.BlenderVersion, "denoise", w.self.Denoise, "sandbox", w.self.Sandbox, "kept_results", w.out.Len(), "blenders", w.cfg.Blenders)
 
 	// ctx says when to stop taking work, drainCtx when to stop returning it. Heartbeats run
 	// on the second: a lease that lapses in the grace period would waste its frame.
@@ -178,7 +179,7 @@ func (w *Worker) prepareFolders() error {
 			return fmt.Errorf("empty the work folder: %w", err)
 		}
 	}
-	w.out, err = openOutbox(w.dirs.outbox)
+	w.out, err = outbox.Open(w.dirs.outbox)
 	return err
 }
 

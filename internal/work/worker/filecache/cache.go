@@ -1,4 +1,11 @@
-package worker
+// Package filecache keeps the files of jobs on a worker's disk, so that the workers of a
+// machine receive each one once.
+//
+// What always holds: a file is in the cache whole, and its hash is verified once in each run.
+// All files together stay within the limit, where the one used longest ago goes first. A job
+// has a link or a copy of its own, which survives the eviction. It receives nothing itself:
+// that is left to worker. Start reading at Cache.
+package filecache
 
 import (
 	"cmp"
@@ -17,17 +24,17 @@ import (
 	"svc.example/internal/render/blender"
 )
 
-// defaultCache applies where Config names no limit: it holds two hundred of the
+// defaultCache applies where the configuration names no limit: it holds two hundred of the
 // largest files. On a small disk the cache takes no more than a quarter of the free
 // space.
 const defaultCache = 20 << 30
 
-// cache keeps the files of jobs on disk, named by their SHA-256, across restarts: the
+// Cache keeps the files of jobs on disk, named by their SHA-256, across restarts: the
 // workers of a machine receive a file once. Jobs use it at the same time, by turn, lend,
-// makeRoom and add. A job never uses a file of the cache itself: it
+// MakeRoom and add. A job never uses a file of the cache itself: it
 // gets a hard link, or a copy, of its own, which survives the file's eviction here.
-type cache struct {
-	mu    sync.Mutex // held by lend, makeRoom and add; guards files, turns and the folder
+type Cache struct {
+	mu    sync.Mutex // held by Lend, MakeRoom and Add; guards files, turns and the folder
 	dir   string
 	limit int64                    // bytes of all files together
 	files []cached                 // the one used longest ago first
@@ -41,11 +48,11 @@ type cached struct {
 	verified bool      // this run has verified its hash
 }
 
-// openCache indexes what earlier runs kept and deletes files that were not received whole.
+// Open indexes what earlier runs kept and deletes files that were not received whole.
 // limit 0 means the default. It also deletes what does not belong there: the names of
 // cached files are hashes. Files over the limit go at once, because the limit may have
 // become smaller.
-func openCache(dir string, limit int64) (*cache, error) {
+func Open(dir string, limit int64) (*Cache, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the cache: %w", err)
 	}
@@ -53,7 +60,7 @@ func openCache(dir string, limit int64) (*cache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the cache: %w", err)
 	}
-	c := &cache{dir: dir, limit: limit}
+	c := &Cache{dir: dir, limit: limit}
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil || !info.Mode().IsRegular() || !digest.Is(e.Name()) {
@@ -82,19 +89,19 @@ func free(dir string) int64 {
 	return bytes
 }
 
-func (c *cache) path(sum string) string { return filepath.Join(c.dir, sum) }
+func (c *Cache) path(sum string) string { return filepath.Join(c.dir, sum) }
 
 // A sum over a few hundred files costs less than a second place that must stay right.
-func (c *cache) size() (all int64) {
+func (c *Cache) size() (all int64) {
 	for _, f := range c.files {
 		all += f.size
 	}
 	return all
 }
 
-// turn returns once no other goroutine receives a file, which the cache may have by then. The
+// Turn returns once no other goroutine receives a file, which the cache may have by then. The
 // caller calls done when it has received the file, or has failed to. Error: ctx's cause.
-func (c *cache) turn(ctx context.Context, sum string) (done func(), err error) {
+func (c *Cache) Turn(ctx context.Context, sum string) (done func(), err error) {
 	for {
 		c.mu.Lock()
 		other := c.turns[sum]
@@ -121,9 +128,9 @@ func (c *cache) turn(ctx context.Context, sum string) (done func(), err error) {
 	}
 }
 
-// lend puts a job's own link to a cached file at own; kept is false if the cache does not
+// Lend puts a job's own link to a cached file at own; kept is false if the cache does not
 // have it. Errors are only those of the disk.
-func (c *cache) lend(sum, own string) (kept bool, err error) {
+func (c *Cache) Lend(sum, own string) (kept bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	path, kept, err := c.find(sum)
@@ -136,8 +143,8 @@ func (c *cache) lend(sum, own string) (kept bool, err error) {
 	return true, nil
 }
 
-// makeRoom evicts files until size more bytes fit.
-func (c *cache) makeRoom(size int64) error {
+// MakeRoom evicts files until size more bytes fit.
+func (c *Cache) MakeRoom(size int64) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.evictFor(size)
@@ -147,7 +154,7 @@ func (c *cache) makeRoom(size int64) error {
 // and deleted when it has changed: disks lose bits, and operators edit folders.
 // Errors are those of the disk only. A file that is gone or damaged is not found, and the
 // caller downloads it.
-func (c *cache) find(sum string) (path string, ok bool, err error) {
+func (c *Cache) find(sum string) (path string, ok bool, err error) {
 	i := slices.IndexFunc(c.files, func(f cached) bool { return f.sum == sum })
 	if i < 0 {
 		return "", false, nil
@@ -173,10 +180,10 @@ func (c *cache) find(sum string) (path string, ok bool, err error) {
 	return path, true, nil
 }
 
-// add moves a file into the cache after it was received whole and verified, and evicts
+// Add moves a file into the cache after it was received whole and verified, and evicts
 // others where it does not fit. It replaces the same file where another job was faster. part
 // is on the same file system.
-func (c *cache) add(part, sum string, size int64) error {
+func (c *Cache) Add(part, sum string, size int64) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.files = slices.DeleteFunc(c.files, func(f cached) bool { return f.sum == sum })
@@ -195,7 +202,7 @@ func (c *cache) add(part, sum string, size int64) error {
 
 // evictFor deletes the least recently used files until size more bytes fit. A file
 // larger than the whole limit is still kept, alone.
-func (c *cache) evictFor(size int64) error {
+func (c *Cache) evictFor(size int64) error {
 	for len(c.files) > 0 && c.size()+size > c.limit {
 		if err := remove(c.path(c.files[0].sum)); err != nil {
 			return err

@@ -1,4 +1,4 @@
-package worker
+package filecache
 
 import (
 	"crypto/sha256"
@@ -17,28 +17,28 @@ import (
 )
 
 // keep adds a file of the content to the cache, as a fetch does.
-func keep(t interface{ Fatal(...any) }, c *cache, content string) (sum string) {
+func keep(t interface{ Fatal(...any) }, c *Cache, content string) (sum string) {
 	raw := sha256.Sum256([]byte(content))
 	sum = hex.EncodeToString(raw[:])
 	part := c.path("part")
 	if err := os.WriteFile(part, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.add(part, sum, int64(len(content))); err != nil {
+	if err := c.Add(part, sum, int64(len(content))); err != nil {
 		t.Fatal(err)
 	}
 	return sum
 }
 
-func reopen(t interface{ Fatal(...any) }, c *cache) *cache {
-	again, err := openCache(c.dir, c.limit)
+func reopen(t interface{ Fatal(...any) }, c *Cache) *Cache {
+	again, err := Open(c.dir, c.limit)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return again
 }
 
-func has(t interface{ Fatal(...any) }, c *cache, sum string) bool {
+func has(t interface{ Fatal(...any) }, c *Cache, sum string) bool {
 	path, ok, err := c.find(sum)
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +62,7 @@ func TestCacheKeepsWhatWasUsedLast(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer os.RemoveAll(dir)
-		c, err := openCache(dir, 10)
+		c, err := Open(dir, 10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func join(all []string) (one string) {
 
 func TestKeptFileIsHashedAgainAfterARestart(t *testing.T) {
 	t.Parallel()
-	c, err := openCache(t.TempDir(), 100)
+	c, err := Open(t.TempDir(), 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestCacheHoldsOnlyWholeFiles(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, hex.EncodeToString(make([]byte, 32))), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	c, err := openCache(dir, 0)
+	c, err := Open(dir, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestCacheHoldsOnlyWholeFiles(t *testing.T) {
 
 func TestFileThatWasRemovedByHandIsFetchedAgain(t *testing.T) {
 	t.Parallel()
-	c, err := openCache(t.TempDir(), 100)
+	c, err := Open(t.TempDir(), 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestFileThatWasRemovedByHandIsFetchedAgain(t *testing.T) {
 // one evicts.
 func TestJobsAtOnceGetFilesOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	c, err := openCache(t.TempDir(), 6)
+	c, err := Open(t.TempDir(), 6)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,10 +172,10 @@ func TestJobsAtOnceGetFilesOfTheirOwn(t *testing.T) {
 				content := contents[i%len(contents)]
 				raw := sha256.Sum256([]byte(content))
 				sum, own := hex.EncodeToString(raw[:]), filepath.Join(dir, fmt.Sprint(i))
-				kept, err := c.lend(sum, own)
+				kept, err := c.Lend(sum, own)
 				if err == nil && !kept {
 					part := own + ".part"
-					err = errors.Join(c.makeRoom(3), os.WriteFile(part, []byte(content), 0o600), os.Link(part, own), c.add(part, sum, 3))
+					err = errors.Join(c.MakeRoom(3), os.WriteFile(part, []byte(content), 0o600), os.Link(part, own), c.Add(part, sum, 3))
 				}
 				if err != nil {
 					return err
