@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -26,6 +27,9 @@ type RenderRequest struct {
 type Rendering struct {
 	Job    *Job // as it was started
 	Folder string
+	// Movie is the path of the movie, once Frames has ended; "" if the scene's output is none, or
+	// no worker has encoded it in time. [Client.SaveMovie] waits again.
+	Movie string
 
 	client *Client
 }
@@ -51,8 +55,9 @@ func (c *Client) Render(ctx context.Context, r RenderRequest) (*Rendering, error
 }
 
 // Frames yields each frame when it is in the folder, as [Client.Sync] does, and at the end puts
-// the receipt next to them; svc verify then checks all of it. An error is the last thing it
-// yields: a job that failed or was cancelled is a *JobEndedError.
+// the receipt next to them; svc verify then checks all of it. If the scene's output is a movie, that
+// comes last, and no error says that there is none. An error is the last thing it yields: a job
+// that failed or was cancelled is a *JobEndedError.
 func (r *Rendering) Frames(ctx context.Context) iter.Seq2[FrameSaved, error] {
 	return func(yield func(FrameSaved, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
@@ -72,6 +77,12 @@ func (r *Rendering) Frames(ctx context.Context) iter.Seq2[FrameSaved, error] {
 		}
 		if err == nil {
 			err = r.client.SaveProof(ctx, job.JobID, r.Folder)
+		}
+		if err == nil {
+			r.Movie, err = r.client.SaveMovie(ctx, job, r.Folder)
+			if refused := (*Error)(nil); errors.Is(err, ErrMovieNotReady) || errors.As(err, &refused) {
+				err = nil
+			}
 		}
 		if err != nil {
 			yield(FrameSaved{}, err)

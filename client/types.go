@@ -255,6 +255,9 @@ type Job struct {
 	// These are there once the job has a frame to show, and until its ZIP is removed.
 	ContactSheetURL string `json:"contact_sheet_url"`
 	LoopURL         string `json:"loop_url"`
+	// MovieURL is there if the scene's output is a movie, once the job is completed and until its
+	// ZIP is removed. [Client.Movie] and [Client.SaveMovie] wait for the movie.
+	MovieURL string `json:"movie_url"`
 }
 
 // Actor is who did something in a workspace: a member, or a key with the member who made it.

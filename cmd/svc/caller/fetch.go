@@ -25,6 +25,7 @@ const (
 	checkpointFile = "checkpoint"
 	sheetFile      = "contact-sheet.jpg"
 	loopFile       = "loop.webp"
+	movieFile      = "movie.mp4"
 )
 
 // fetch downloads, verifies and unpacks a completed job into r.Folder.
@@ -48,6 +49,7 @@ func (r *Result) fetch(ctx context.Context, o Options, job *client.Job, ordered 
 		return err
 	}
 	r.fetchOverviews(ctx, o, job)
+	r.Movie = saveMovie(ctx, o.Client, o.Display, job, r.Folder)
 	return nil
 }
 
@@ -255,6 +257,7 @@ func (r *Result) readKept(j *jobFile) error {
 		kept.Frames = append(kept.Frames, path)
 	}
 	kept.ContactSheet, kept.Loop = existing(j.folder, sheetFile), existing(j.folder, loopFile)
+	kept.Movie = existing(j.folder, movieFile)
 	*r = kept
 	return nil
 }

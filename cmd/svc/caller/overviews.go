@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"svc.example/client"
+	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/atomicfile"
 )
 
@@ -47,6 +48,26 @@ func (r *Result) fetchOverviews(ctx context.Context, o Options, job *client.Job)
 		}
 		*one.path = path
 	}
+}
+
+// saveMovie puts the movie next to the frames, if the scene's output is one, and returns its path.
+// Like the overviews it is an extra that nothing proves: a failure is reported, and path is "".
+func saveMovie(ctx context.Context, api *client.Client, to terminal.Display, job *client.Job, folder string) (path string) {
+	if job.MovieURL != "" {
+		to.Say("the frames are complete; waiting for the movie of the scene")
+	}
+	path, err := api.SaveMovie(ctx, job, folder)
+	if refused := (*client.Error)(nil); errors.As(err, &refused) { // the address of the call helps nobody
+		err = refused
+	}
+	switch {
+	case err == nil:
+	case ctx.Err() != nil || errors.Is(err, client.ErrMovieNotReady):
+		to.Say("the movie is not encoded yet. To get it later: svc movie %s", job.JobID)
+	default:
+		to.Say("there is no movie: %v", err)
+	}
+	return path
 }
 
 // overviewsText names the overviews that are there, "" for none.

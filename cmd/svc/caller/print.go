@@ -149,6 +149,9 @@ func (r *Result) Print(w io.Writer) {
 	if text := r.overviewsText(); text != "" {
 		row("overview", text)
 	}
+	if r.Movie != "" {
+		row("movie", near(r.Movie))
+	}
 	for _, f := range r.Findings {
 		row("look at", terminal.Finding(f.Frames, f.FrameCount, f.Message, f.Code))
 		row("", f.SuggestedAction)

@@ -51,7 +51,7 @@ type Render struct {
 // Help is printed below the flags.
 func (Render) Help() string {
 	return "The images, libraries, caches and other files that the scene uses are found on this disk and uploaded too. Files that the service already has are not uploaded again. " +
-		"You confirm the price before anything is spent, and can first see one frame for free. The job's contact sheet and loop are saved next to its frames as contact-sheet.jpg and loop.webp. " +
+		"You confirm the price before anything is spent, and can first see one frame for free. The job's contact sheet and loop are saved next to its frames as contact-sheet.jpg and loop.webp, and movie.mp4 if the scene's output is a movie. " +
 		"If the command is interrupted, run it again: it resumes and never pays twice. job.json in DIR has the quote and the job. " +
 		terminal.ExitHelp(terminal.ExitBadSignature, terminal.ExitBadArtifact, terminal.ExitNotInLog, terminal.ExitMissingFiles, terminal.ExitInterrupted)
 }

@@ -65,6 +65,7 @@ type Result struct {
 	OutputCount    int             `json:"output_count,omitempty"` // files besides the frames, which only the ZIP has
 	ContactSheet   string          `json:"contact_sheet"`          // path, as is the next one; "" where there is none
 	Loop           string          `json:"loop"`
+	Movie          string          `json:"movie,omitempty"` // path, where the scene's output is a movie
 	ZIP            string          `json:"zip"`
 	SHA256         string          `json:"sha256"`  // of the ZIP
 	Receipt        string          `json:"receipt"` // path, as are the next four

@@ -30,7 +30,7 @@ type Sync struct {
 
 // Help is printed below the flags.
 func (Sync) Help() string {
-	return "Each frame appears in the folder when it is accepted, whole or not at all. Its other files, such as those of File Output nodes and the second eye, are below outputs/, under the names of the ZIP. When the job is complete, its receipt and proof are put next to the frames, and all of it is verified. " +
+	return "Each frame appears in the folder when it is accepted, whole or not at all. Its other files, such as those of File Output nodes and the second eye, are below outputs/, under the names of the ZIP. When the job is complete, its receipt and proof are put next to the frames, and all of it is verified. If the scene's output is a movie, movie.mp4 comes last. " +
 		"The same command again continues. " +
 		terminal.ExitHelp(terminal.ExitBadSignature, terminal.ExitBadArtifact, terminal.ExitNotInLog, terminal.ExitInterrupted)
 }
@@ -54,6 +54,8 @@ type syncedJob struct {
 	Frames []string `json:"frames"` // paths
 	// Outputs are the paths of all other files.
 	Outputs []string `json:"outputs,omitempty"`
+	// Movie is the path of the movie, where the scene's output is one.
+	Movie string `json:"movie,omitempty"`
 }
 
 // Run follows the job.
@@ -103,7 +105,7 @@ func (c *Sync) Run(app *kong.Context) (err error) {
 		}
 		return proof.WithExitCode(err)
 	}
-	end := syncedJob{"job", true, job.JobID, job.Status, c.Folder, frames, outputs}
+	end := syncedJob{"job", true, job.JobID, job.Status, c.Folder, frames, outputs, saveMovie(ctx, api, display, job, c.Folder)}
 	switch {
 	case c.Events:
 		return terminal.PrintJSONLine(app.Stdout, end)
@@ -113,6 +115,9 @@ func (c *Sync) Run(app *kong.Context) (err error) {
 	what := terminal.CountOf(len(frames), "frame")
 	if len(outputs) > 0 {
 		what += " and " + terminal.CountOf(len(outputs), "other file")
+	}
+	if end.Movie != "" {
+		what += " and the movie"
 	}
 	terminal.Printf(app.Stdout, "%s in %s, verified. To verify again:", what, near(c.Folder))
 	terminal.Printf(app.Stdout, "  %s", verifyCommand(c.Folder, api.TestMode()))

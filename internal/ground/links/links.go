@@ -88,6 +88,9 @@ const (
 // JobContactSheet returns where a job's contact sheet is read; jobs is as in Job.
 func (l Links) JobContactSheet(jobs, jobID string) string { return l.Job(jobs, jobID) + ContactSheet }
 
+// JobMovie returns where a job's movie is read; jobs is as in Job.
+func (l Links) JobMovie(jobs, jobID string) string { return l.Job(jobs, jobID) + Movie }
+
 // JobLoop returns where a job's loop is read; jobs is as in Job.
 func (l Links) JobLoop(jobs, jobID string) string { return l.Job(jobs, jobID) + Loop }
 

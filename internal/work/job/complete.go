@@ -17,6 +17,7 @@ import (
 	"svc.example/internal/render/settings"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/project"
+	"svc.example/internal/work/quote"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/receiptlog"
 	"svc.example/internal/work/reuse"
@@ -68,12 +69,8 @@ func (j *Jobs) Complete(ctx context.Context, l lease.Lease, a Artifact) error {
 		if err := change(ctx, tx, job.JobID, Packaging, Completed); err != nil {
 			return err
 		}
-		err = tx.JobCompleted(ctx, query.JobCompletedParams{
-			ChargedCents: job.PriceCents, ArtifactKey: a.Key, ArtifactFilename: a.File.Filename, ArtifactSha256: a.File.SHA256, ArtifactSize: a.File.SizeBytes,
-			RenderDevice: a.Device, DeviceName: a.DeviceName, BlenderVersion: a.Renderer.Version, Now: tx.Now, JobID: job.JobID,
-		})
-		if err != nil {
-			return fmt.Errorf("complete job: %w", err)
+		if err := recordArtifact(ctx, tx, job, a); err != nil {
+			return err
 		}
 		if err := unlessFree(wallet.Capture)(ctx, tx, job.WorkspaceID, job.JobID, job.PriceCents); err != nil {
 			return err
@@ -102,6 +99,35 @@ func (j *Jobs) Complete(ctx context.Context, l lease.Lease, a Artifact) error {
 		j.tell(tx, slog.LevelInfo, "job completed", job.JobID, job.WorkspaceID, "frames", job.FrameCount, "charged_cents", job.PriceCents)
 		return j.log(ctx, tx, job, a)
 	})
+}
+
+// recordArtifact writes what a job has become into its row.
+func recordArtifact(ctx context.Context, tx *db.Tx, job Record, a Artifact) error {
+	movie, err := orderMovie(ctx, tx, job)
+	if err != nil {
+		return err
+	}
+	err = tx.JobCompleted(ctx, query.JobCompletedParams{
+		ChargedCents: job.PriceCents, ArtifactKey: a.Key, ArtifactFilename: a.File.Filename, ArtifactSha256: a.File.SHA256, ArtifactSize: a.File.SizeBytes,
+		RenderDevice: a.Device, DeviceName: a.DeviceName, BlenderVersion: a.Renderer.Version, Movie: movie, Now: tx.Now, JobID: job.JobID,
+	})
+	if err != nil {
+		return fmt.Errorf("complete job: %w", err)
+	}
+	return nil
+}
+
+// orderMovie has the movie of a job encoded if its scene's output is one, and returns 1 then. The
+// order is in the transaction that completes the job, but nothing of the job waits for it.
+func orderMovie(ctx context.Context, tx *db.Tx, job Record) (movie int64, err error) {
+	row, err := tx.JobScene(ctx, job.JobID)
+	if err != nil {
+		return 0, fmt.Errorf("read the scene of %s: %w", job.JobID, err)
+	}
+	if _, writes := quote.MovieScene(row.Scene); !writes {
+		return 0, nil
+	}
+	return 1, lease.Add(ctx, tx, MovieQueue, job.JobID, 0, time.Time{})
 }
 
 // log signs the receipt of a job that completes and appends it to the log.
@@ -168,6 +194,10 @@ func RemoveArtifact(ctx context.Context, tx *db.Tx, jobID string) (key string, e
 	}
 	if err := tx.JobArtifactRemoved(ctx, query.JobArtifactRemovedParams{Now: tx.Now, JobID: jobID}); err != nil {
 		return "", fmt.Errorf("expire artifact: %w", err)
+	}
+	// No worker has to come for the order of a movie whose frames are gone.
+	if err := lease.Erase(ctx, tx, MovieQueue, jobID); err != nil {
+		return "", err
 	}
 	return job.ArtifactKey, nil
 }

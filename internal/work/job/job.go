@@ -85,6 +85,10 @@ type Record = query.Job
 // job id. Complete and FailPackaging finish its leases.
 const PackageQueue = "package"
 
+// MovieQueue is the queue of movies to encode. The subject is the job id, the item 0. Package movie
+// has its rules; a job only orders its own.
+const MovieQueue = "movie"
+
 // Kinds of scheduled work for a job. A subject of lease.ExpireQueue is a kind, a slash
 // and the job id.
 const (

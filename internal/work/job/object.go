@@ -108,6 +108,7 @@ type Object struct {
 	// Also set while a job runs, once it has a frame.
 	ContactSheetURL *string `json:"contact_sheet_url" doc:"The frames in one picture, for the key that read this; null while there is no frame to show, and once the artifact is removed."`
 	LoopURL         *string `json:"loop_url" doc:"The frames as a small loop that plays, for the key that read this; null when contact_sheet_url is."`
+	MovieURL        *string `json:"movie_url" doc:"The frames as the movie that the scene writes, for the key that read this: it answers 409 movie_not_ready until a worker has encoded it. Null where the scene's output is no movie, until the job is completed, and once the artifact is removed."`
 }
 
 // JobFailure explains why a job failed. Retryable and SuggestedAction come from the
@@ -200,6 +201,7 @@ func (o Object) Through(l links.Links, jobs string) Object {
 	for link, at := range map[**string]string{
 		&o.ReceiptURL: l.JobReceipt(jobs, o.JobID), &o.ProofURL: l.JobProof(jobs, o.JobID),
 		&o.ContactSheetURL: l.JobContactSheet(jobs, o.JobID), &o.LoopURL: l.JobLoop(jobs, o.JobID),
+		&o.MovieURL: l.JobMovie(jobs, o.JobID),
 	} {
 		if *link != nil {
 			*link = &at
@@ -255,6 +257,9 @@ func (j *Jobs) link(o *Object, view query.JobViewsRow, now time.Time) {
 	} else {
 		download := j.Links.Download(job.JobID, now.Add(contract.DownloadLifetime))
 		o.DownloadURL = &download
+	}
+	if job.Movie != 0 && job.ArtifactRemovedAt == 0 {
+		o.MovieURL = new(string)
 	}
 	o.ArtifactExpiresAt = &expires
 	o.ReceiptURL, o.ProofURL = new(string), new(string) // see Through

@@ -1,8 +1,8 @@
-// Package movie makes the movie of a completed job for callers who ask for it: an idle worker's
-// Blender encodes the delivered frames.
+// Package movie makes the movie of a completed job: an idle worker's Blender encodes the delivered
+// frames, at once if the scene's output is a movie, otherwise for callers who ask for it.
 //
 // What always holds: a movie follows from the job's frames, and from its scene if that writes one,
-// so no row names it. It lies next to the overviews under a key that ends in the SHA-256 of its
+// so no row names it (ADR 0061). It lies next to the overviews under a key that ends in the SHA-256 of its
 // bytes, is removed with the job's ZIP, and can be made again. It costs nothing, and is no part of
 // the receipt: the frames are the delivery. A job has one order at a time, a workspace mostWaiting.
 // A worker takes an order only when no frame waits for it, and gives it back when one comes.
@@ -30,7 +30,7 @@ import (
 )
 
 // Queue is the lease engine's queue of movies to encode: the subject is the job, the item 0.
-const Queue = "movie"
+const Queue = job.MovieQueue
 
 // MaxFailures is how many attempts fail until a job has no movie.
 const MaxFailures = 3

@@ -133,9 +133,11 @@ class Client:
         """Puts each frame of a job into a folder when it is accepted, whole or not at all, and
         its other files, such as those of File Output nodes, below ``outputs``, as in the ZIP.
         It ends with the job; when that is complete, the folder has its receipt, and
-        :func:`verify_folder` has checked all of it. The same call again continues. A job that
+        :func:`verify_folder` has checked all of it. If the scene's output is a movie, it then
+        waits up to ten minutes for ``movie.mp4``. The same call again continues. A job that
         failed or was cancelled raises JobEnded."""
-        return save.sync(self, self._transport, self._job(job_id), job_id, folder)
+        job = yield from save.sync(self, self._transport, self._job(job_id), job_id, folder)
+        save.save_movie(self._transport, self._job(job_id), job, folder)
 
     # A job.
 

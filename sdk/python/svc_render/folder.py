@@ -12,6 +12,7 @@ from .receipt import outputs_of
 from .transfer import sha256_of
 
 RECEIPT, PROOF, KEYS = "receipt.json", "proof.json", "keys.json"
+MOVIE = "movie.mp4"
 OUTPUTS = "outputs"  # the folder of the frames' other files, such as those of File Output nodes, as in the ZIP
 
 

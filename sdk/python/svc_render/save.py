@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Generator, Iterator, List, NamedTuple, Optional, Union
 from urllib.parse import urlencode
 
 from . import transfer
-from .errors import DownloadChanged, JobEnded, SvcError
-from .folder import KEYS, OUTPUTS, PROOF, RECEIPT, verify_folder
+from .errors import ApiError, DownloadChanged, JobEnded, SvcError
+from .folder import KEYS, MOVIE, OUTPUTS, PROOF, RECEIPT, verify_folder
 from .receipt import is_output_name
 from .transport import Transport
 
@@ -44,9 +44,9 @@ class Rendering:
 
 
 def sync(client: Client, transport: Transport, path: str, job_id: str, folder: transfer.Path,
-         tell: Optional[Callable[[Job], None]] = None, stop: Optional[threading.Event] = None) -> Iterator[SavedFrame]:
-    """Client.sync. ``tell`` gets the job when it has changed. ``stop`` ends it after the frame
-    that is being saved; the same call again continues."""
+         tell: Optional[Callable[[Job], None]] = None, stop: Optional[threading.Event] = None) -> Generator[SavedFrame, None, Job]:
+    """Client.sync without the movie. ``tell`` gets the job when it has changed. ``stop`` ends it
+    after the frame that is being saved; the same call again continues. It returns the job."""
     folder = os.fspath(folder)
     os.makedirs(folder, exist_ok=True)
     saved: Dict[int, List[str]] = {}
@@ -65,12 +65,12 @@ def sync(client: Client, transport: Transport, path: str, job_id: str, folder: t
                 yield frame
     for entry in client.frames(job_id):
         if stop and stop.is_set():
-            return
+            return job
         frame = _save(transport, path, folder, entry, saved)
         if frame:
             yield frame
     if stop and stop.is_set():
-        return
+        return job
     if job.get("status") != "completed":
         raise JobEnded(job)
     _write(folder, RECEIPT, client.read(path + "/receipt"))
@@ -79,6 +79,19 @@ def sync(client: Client, transport: Transport, path: str, job_id: str, folder: t
     report = verify_folder(folder, test=transport.test_mode, pixels=False)  # the bytes came from the service that signs
     if report.receipt["job_id"] != job_id:
         raise SvcError("the service sent the receipt of job %s" % report.receipt["job_id"])
+    return job
+
+
+def save_movie(transport: Transport, path: str, job: Job, folder: transfer.Path) -> None:
+    """Puts the movie of a completed job into its folder, if the scene's output is one. The frames
+    are complete without it, so a movie that is not encoded in time is no error."""
+    if not job.get("movie_url"):
+        return
+    longest = min(60 + job["frame_count"] / 2, 600)  # workers encode only while no frame waits for them
+    try:
+        transfer.save_movie(transport, path + "/movie", os.path.join(os.fspath(folder), MOVIE), longest)
+    except ApiError:
+        pass
 
 
 def _save(transport: Transport, path: str, folder: str, frame: Union[Frame, AcceptedFrame], saved: Dict[int, List[str]]) -> Optional[SavedFrame]:

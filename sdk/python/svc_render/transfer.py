@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import re
 import secrets
+import time
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, BinaryIO, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Union
@@ -252,15 +254,17 @@ def fetch(source: Source, file: BinaryIO, progress: Optional[Progress]) -> None:
                 progress(have, size)
 
 
-def save_movie(transport: Transport, url: str, path: Path) -> None:
-    """Fetches a movie to ``path``, where it appears whole or not at all."""
+def save_movie(transport: Transport, url: str, path: Path, longest: float = math.inf) -> None:
+    """Fetches a movie to ``path``, where it appears whole or not at all. It waits ``longest``
+    seconds at most for it to be encoded."""
     part = os.fspath(path) + ".part"
+    end = time.monotonic() + longest
     while True:
         try:
             transport.repeat(lambda: fetch_whole(transport, url, part))
             break
         except ApiError as error:
-            if error.code != "movie_not_ready":
+            if error.code != "movie_not_ready" or time.monotonic() > end:
                 raise
             transport.sleep(max(error.retry_after, FIRST_WAIT))
     os.replace(part, path)

@@ -164,6 +164,7 @@ class Job(TypedDict, total=False):
     findings: List[Dict[str, Any]]
     receipt_url: Optional[str]
     proof_url: Optional[str]
+    movie_url: Optional[str]  # only where the scene's output is a movie
 
 
 class Artifact(TypedDict, total=False):

@@ -60,7 +60,7 @@ export declare class Client {
         settings?: Settings;
         filename?: string;
     }): Promise<Rendering>;
-    /** Puts each frame of a job into a folder when it is accepted, whole or not at all. It ends with the job; when that is complete, the folder has its receipt, and {@link verifyFolder} has checked all of it. The same call again continues. A job that failed or was cancelled throws JobEnded. */
+    /** Puts each frame of a job into a folder when it is accepted, whole or not at all. It ends with the job; when that is complete, the folder has its receipt, and {@link verifyFolder} has checked all of it. If the scene's output is a movie, it then waits up to ten minutes for `movie.mp4`. The same call again continues. A job that failed or was cancelled throws JobEnded. */
     sync(jobId: string, folder: string, { signal }?: Call): AsyncGenerator<SavedFrame, void>;
     /** Every event of a job once, after the one with the id `after`, up to the one that ends the job. It survives lost connections and restarts, and reads the job itself while no stream is available. `timeout`, in seconds, throws FollowTimeout. */
     follow(jobId: string, { after, timeout, signal }?: Call & {

@@ -96,7 +96,7 @@ export class Client {
         const job = await this.start(quote, { legalAcceptance, ...(maxCents === undefined ? {} : { maxCents }), ...calls });
         return new Rendering(job, folder, this.sync(job.job_id, folder, calls));
     }
-    /** Puts each frame of a job into a folder when it is accepted, whole or not at all. It ends with the job; when that is complete, the folder has its receipt, and {@link verifyFolder} has checked all of it. The same call again continues. A job that failed or was cancelled throws JobEnded. */
+    /** Puts each frame of a job into a folder when it is accepted, whole or not at all. It ends with the job; when that is complete, the folder has its receipt, and {@link verifyFolder} has checked all of it. If the scene's output is a movie, it then waits up to ten minutes for `movie.mp4`. The same call again continues. A job that failed or was cancelled throws JobEnded. */
     sync(jobId, folder, { signal } = {}) {
         return sync(this, this.transport, this.jobPath(jobId), jobId, folder, signal);
     }

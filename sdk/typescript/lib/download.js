@@ -83,9 +83,10 @@ async function saveSource(transport, source, path, progress, signal) {
     }
     await promises.rename(part, path);
 }
-/** Fetches a movie to a path, where it appears whole or not at all. */
-export async function saveMovie(transport, url, path, signal) {
+/** Fetches a movie to a path, where it appears whole or not at all. It waits `longest` seconds at most for it to be encoded. */
+export async function saveMovie(transport, url, path, signal, longest = Infinity) {
     const { promises } = await disk();
+    const end = Date.now() + longest * 1000;
     const part = path + ".part";
     const attempt = async () => {
         const answer = await transport.open("GET", url, { headers: { Accept: "*/*" }, signal });
@@ -108,7 +109,7 @@ export async function saveMovie(transport, url, path, signal) {
                 ready = true;
             }
             catch (error) {
-                if (!(error instanceof ApiError && error.code === "movie_not_ready"))
+                if (!(error instanceof ApiError && error.code === "movie_not_ready") || Date.now() > end)
                     throw error;
                 await transport.sleep(Math.max(error.retryAfter, 0.25), signal);
             }

@@ -1,10 +1,10 @@
 /** Frames of a job in a folder, as they are accepted, and a folder that proves itself. */
-import { saveFrame } from "./download.js";
-import { DownloadChanged, JobEnded, SvcError, VerificationError } from "./errors.js";
+import { saveFrame, saveMovie } from "./download.js";
+import { ApiError, DownloadChanged, JobEnded, SvcError, VerificationError } from "./errors.js";
 import { blobOf, disk, sha256 } from "./files.js";
 import { isOutputName, outputsOf } from "./receipt.js";
 import { checkOf, pixelsAre, verify } from "./verify.js";
-const RECEIPT = "receipt.json", PROOF = "proof.json", KEYS = "keys.json";
+const RECEIPT = "receipt.json", PROOF = "proof.json", KEYS = "keys.json", MOVIE = "movie.mp4";
 /** The folder of the frames' other files, such as those of File Output nodes, as in the ZIP. */
 const OUTPUTS = "outputs";
 /** A job whose frames come into a folder while somebody iterates over it. */
@@ -62,6 +62,19 @@ export async function* sync(client, transport, path, jobId, folder, signal) {
     const report = await verifyFolder(folder, { test: transport.testMode, pixels: false }); // the bytes came from the service that signs
     if (report.receipt.job_id !== jobId)
         throw new SvcError("the service sent the receipt of another job");
+    if (job.movie_url)
+        await movieOf(transport, path, job, folder, signal);
+}
+/** Puts the movie of a completed job into its folder. The frames are complete without it, so a movie that is not encoded in time is no error. */
+async function movieOf(transport, path, { frame_count }, folder, signal) {
+    const longest = Math.min(60 + frame_count / 2, 600); // workers encode only while no frame waits for them
+    try {
+        await saveMovie(transport, `${path}/movie`, `${folder}/${MOVIE}`, signal, longest);
+    }
+    catch (error) {
+        if (!(error instanceof ApiError))
+            throw error;
+    }
 }
 /** Fetches a frame with its outputs, as far as they are not there; undefined for one that was told before. */
 async function save(transport, path, folder, { frame, file, sha256: want, size_bytes: size, outputs = [] }, known, signal) {

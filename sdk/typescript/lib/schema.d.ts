@@ -2056,6 +2056,8 @@ export interface Schemas {
         loop_url: string | null;
         /** @description Only in the answer that creates the job, and only when what is left in the wallet does not cover another job like it. */
         low_balance?: Schemas["Shortage"];
+        /** @description The frames as the movie that the scene writes, for the key that read this: it answers 409 movie_not_ready until a worker has encoded it. Null where the scene's output is no movie, until the job is completed, and once the artifact is removed. */
+        movie_url: string | null;
         /** @constant */
         ok: true;
         /**
@@ -2281,6 +2283,8 @@ export interface Schemas {
         loop_url: string | null;
         /** @description Only in the answer that creates the job, and only when what is left in the wallet does not cover another job like it. */
         low_balance?: Schemas["Shortage"];
+        /** @description The frames as the movie that the scene writes, for the key that read this: it answers 409 movie_not_ready until a worker has encoded it. Null where the scene's output is no movie, until the job is completed, and once the artifact is removed. */
+        movie_url: string | null;
         /** @constant */
         ok: true;
         /**
@@ -2436,6 +2440,8 @@ export interface Schemas {
         loop_url: string | null;
         /** @description Only in the answer that creates the job, and only when what is left in the wallet does not cover another job like it. */
         low_balance?: Schemas["Shortage"];
+        /** @description The frames as the movie that the scene writes, for the key that read this: it answers 409 movie_not_ready until a worker has encoded it. Null where the scene's output is no movie, until the job is completed, and once the artifact is removed. */
+        movie_url: string | null;
         /** @constant */
         ok: true;
         /**

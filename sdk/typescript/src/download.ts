@@ -108,9 +108,10 @@ async function saveSource(transport: Transport, source: Source, path: string, pr
   await promises.rename(part, path);
 }
 
-/** Fetches a movie to a path, where it appears whole or not at all. */
-export async function saveMovie(transport: Transport, url: string, path: string, signal?: AbortSignal): Promise<void> {
+/** Fetches a movie to a path, where it appears whole or not at all. It waits `longest` seconds at most for it to be encoded. */
+export async function saveMovie(transport: Transport, url: string, path: string, signal?: AbortSignal, longest = Infinity): Promise<void> {
   const { promises } = await disk();
+  const end = Date.now() + longest * 1000;
   const part = path + ".part";
   const attempt = async () => {
     const answer = await transport.open("GET", url, { headers: { Accept: "*/*" }, signal });
@@ -129,7 +130,7 @@ export async function saveMovie(transport: Transport, url: string, path: string,
         await transport.repeat(attempt, signal);
         ready = true;
       } catch (error) {
-        if (!(error instanceof ApiError && error.code === "movie_not_ready")) throw error;
+        if (!(error instanceof ApiError && error.code === "movie_not_ready") || Date.now() > end) throw error;
         await transport.sleep(Math.max(error.retryAfter, 0.25), signal);
       }
     }

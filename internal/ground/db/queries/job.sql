@@ -61,7 +61,7 @@ UPDATE job SET findings = @findings WHERE job_id = @job_id;
 -- name: JobCompleted :exec
 UPDATE job SET charged_cents = @charged_cents, artifact_key = @artifact_key, artifact_filename = @artifact_filename,
   artifact_sha256 = @artifact_sha256, artifact_size = @artifact_size, render_device = @render_device, device_name = @device_name,
-  blender_version = @blender_version, completed_at = @now
+  blender_version = @blender_version, movie = @movie, completed_at = @now
 WHERE job_id = @job_id;
 
 -- name: JobFailed :exec

@@ -421,6 +421,7 @@ type Job struct {
 	Search            string
 	StartedBy         string
 	Pauses            string
+	Movie             int64
 }
 
 type KeyStanding struct {

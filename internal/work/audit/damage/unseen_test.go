@@ -27,6 +27,7 @@ var unseen = []struct{ columns, why string }{
 	{"notice.created_at notice_reader.sent_at comment_notice.created_at comment_notice.comments", "What a mail counts, in which order, and when the next may come."},
 	{"operator_alert.name operator_alert.since operator_alert.told_at", "What operators were told of. A wrong row tells them once too often, or too late."},
 	{"top_up.checked_at", "When the provider was last asked about an open payment. A wrong one has it asked earlier or later."},
+	{"job.movie", "Whether a link shows."},
 	{"job.claimed_at", "The lease that it came from is gone. It lies between the job's other times."},
 }
 
