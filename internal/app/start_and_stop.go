@@ -21,6 +21,7 @@ import (
 	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/work/alert"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/identity/inflight"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/notice"
@@ -92,7 +93,7 @@ func (a *App) Serve(ctx context.Context) error {
 	workers := a.workersDoor(errs, p)
 	workers.Routes(mux)
 	counter := ratelimit.NewCounter(a.DB, a.Config.Log)
-	open := &identity.OpenRequests{DB: a.DB, Log: a.Config.Log, Most: a.Config.OpenRequests}
+	open := &inflight.Requests{DB: a.DB, Log: a.Config.Log, Most: a.Config.OpenRequests}
 
 	// One context for each step of a stop. None of them descends from ctx,
 	// whose end begins the stop but must not cancel what must finish in order.
@@ -178,7 +179,7 @@ func (a *App) drain(served chan error) {
 // background returns the work that no request waits for. Each function runs
 // until its context ends. New background work belongs in this list, so that a
 // stop can wait for it.
-func (a *App) background(p parts, in *intake.Intake, workers *farm.Server, counter *ratelimit.Counter, open *identity.OpenRequests) []func(context.Context) {
+func (a *App) background(p parts, in *intake.Intake, workers *farm.Server, counter *ratelimit.Counter, open *inflight.Requests) []func(context.Context) {
 	queues := a.queues(p)
 	return append(a.work(p, in, workers),
 		a.runner(queues[identity.LinkQueue], linkParallel, a.signInLinks(p.at).Send).Run,

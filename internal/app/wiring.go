@@ -35,6 +35,7 @@ import (
 	"svc.example/internal/work/frames"
 	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/identity/inflight"
 	"svc.example/internal/work/identity/openid"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
@@ -121,7 +122,7 @@ func (a *App) connectionShare() int {
 }
 
 // front makes what every request passes on its way to a handler.
-func (a *App) front(serving context.Context, mux *http.ServeMux, errs *front.Errors, counter *ratelimit.Counter, open *identity.OpenRequests, https bool) *front.Front {
+func (a *App) front(serving context.Context, mux *http.ServeMux, errs *front.Errors, counter *ratelimit.Counter, open *inflight.Requests, https bool) *front.Front {
 	return &front.Front{
 		Routes: mux, Elsewhere: a.worlds, Errors: errs, Log: a.Config.Log, Count: counter.Take, WorkspaceOf: counter.WorkspaceOf, Ledger: a.ledger,
 		Rate: a.Config.Rate, FarmRate: a.Config.FarmRate, TrustedHops: a.Config.TrustedHops,

@@ -12,7 +12,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/ground/ratelimit"
-	"svc.example/internal/work/identity"
+	"svc.example/internal/work/identity/inflight"
 )
 
 const (
@@ -74,10 +74,10 @@ func trackBody(r *http.Request) *requestBody {
 	return b
 }
 
-// Read implements io.Reader. Errors: identity.ErrEnded, body_truncated, and those of the
+// Read implements io.Reader. Errors: inflight.ErrEnded, body_truncated, and those of the
 // body.
 func (b *requestBody) Read(p []byte) (int, error) {
-	if cause := context.Cause(b.ctx); errors.Is(cause, identity.ErrEnded) {
+	if cause := context.Cause(b.ctx); errors.Is(cause, inflight.ErrEnded) {
 		return 0, cause
 	}
 	b.begun = true

@@ -26,7 +26,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/ground/tracing"
-	"svc.example/internal/work/identity"
+	"svc.example/internal/work/identity/inflight"
 )
 
 // Front serves all routes. Its fields are set before the first request and not
@@ -52,7 +52,7 @@ type Front struct {
 	Ledger      *ratelimit.Ledger
 	WorkspaceOf func(ratelimit.Claim) string
 	// Follow follows a request until done, and calls end when its credential has
-	// ended: see identity.OpenRequests. nil follows none.
+	// ended: see inflight.Requests. nil follows none.
 	Follow func(ctx context.Context, end func(cause error)) (followed context.Context, done func())
 	// Observe is called for each answered request with its registered route ("" when none
 	// matched), its status and its duration. nil disables it.
@@ -101,7 +101,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		route = "" // for such a request ServeMux may return a path that the caller made up
 	}
 	ctx := fault.WithRequestID(context.WithValue(r.Context(), servingKey{}, f.Serving), requestID)
-	ctx, workspace := identity.WithWorkspaceRecord(ctx)
+	ctx, workspace := inflight.WithWorkspaceRecord(ctx)
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	if f.Follow != nil {

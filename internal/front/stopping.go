@@ -8,7 +8,7 @@ import (
 
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/ratelimit"
-	"svc.example/internal/work/identity"
+	"svc.example/internal/work/identity/inflight"
 )
 
 // ErrStopping is the cause by which waits end when a stop begins, and by which
@@ -23,7 +23,7 @@ func EndReason(ctx context.Context, err error) error {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(err, ErrStopping), errors.Is(cause, ErrStopping):
 		return fault.New(fault.Unavailable, "The service is stopping.").After(retryAfterStop)
-	case errors.Is(cause, identity.ErrEnded):
+	case errors.Is(cause, inflight.ErrEnded):
 		return cause
 	}
 	return err

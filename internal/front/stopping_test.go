@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"svc.example/internal/test/await"
-	"svc.example/internal/work/identity"
+	"svc.example/internal/work/identity/inflight"
 )
 
 func TestReadinessGoesOffWhenAStopBeginsAndLivenessStays(t *testing.T) {
@@ -130,7 +130,7 @@ func TestAnEndedRequestIsToldWhyOrCutOff(t *testing.T) {
 	}
 
 	waits := begin("/farm/wait")
-	await.Next(t, ends, "a request")(identity.ErrEnded)
+	await.Next(t, ends, "a request")(inflight.ErrEnded)
 	a := await.Next(t, waits, "the answer to what waited")
 	text, _ := io.ReadAll(a.Body)
 	if a.StatusCode != http.StatusUnauthorized || !strings.Contains(string(text), "unauthenticated") {
@@ -138,7 +138,7 @@ func TestAnEndedRequestIsToldWhyOrCutOff(t *testing.T) {
 	}
 	for _, path := range []string{"/farm/stream", "/farm/file"} {
 		answer := await.Next(t, begin(path), path)
-		await.Next(t, ends, "a request")(identity.ErrEnded)
+		await.Next(t, ends, "a request")(inflight.ErrEnded)
 		if err := await.Next(t, ended, "the end of "+path); err == nil {
 			t.Errorf("%s continues", path)
 		}
@@ -156,8 +156,8 @@ func TestAnEndedRequestIsNotReadFurther(t *testing.T) {
 	if n, err := b.Read(make([]byte, 2)); n != 2 || err != nil {
 		t.Fatalf("before: %d %v", n, err)
 	}
-	end(identity.ErrEnded)
-	if n, err := b.Read(make([]byte, 2)); n != 0 || !errors.Is(err, identity.ErrEnded) {
+	end(inflight.ErrEnded)
+	if n, err := b.Read(make([]byte, 2)); n != 0 || !errors.Is(err, inflight.ErrEnded) {
 		t.Errorf("after: %d %v", n, err)
 	}
 }

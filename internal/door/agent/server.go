@@ -37,6 +37,7 @@ import (
 	"svc.example/internal/ground/seal"
 	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/identity/inflight"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/overview"
@@ -118,7 +119,7 @@ func (s *server) authenticate(next front.Handler) front.Handler {
 		if err != nil {
 			return s.challenge(err)
 		}
-		identity.RecordWorkspace(r.Context(), p.WorkspaceID)
+		inflight.RecordWorkspace(r.Context(), p.WorkspaceID)
 		c := caller{p, w.Header().Get(fault.RequestIDHeader)}
 		return next(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
 	}

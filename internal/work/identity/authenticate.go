@@ -11,6 +11,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/identity/inflight"
 )
 
 // NodeKey is the credential of a worker. It belongs to the operator, not to a
@@ -56,7 +57,7 @@ type keyState struct {
 }
 
 // authenticate finds the key of the header's secret, records its use, and ties the request
-// of ctx to it (OpenRequests). An unknown and
+// of ctx to it (package inflight). An unknown and
 // a revoked key get the same answer. Errors: unauthenticated, rate_limited. find runs as a single statement and nothing is
 // cached, so a revocation counts from the next request on. touch runs in a transaction
 // of its own and changes the row only if it is still older, so that concurrent requests
@@ -87,7 +88,7 @@ func authenticate(ctx context.Context, d *db.DB, header, prefix string,
 	if err != nil {
 		return err
 	}
-	if err := hold(ctx, key.keyID, key.workspaceID); err != nil {
+	if err := inflight.Hold(ctx, key.keyID, key.workspaceID); err != nil {
 		return err
 	}
 	if !stale {

@@ -236,7 +236,7 @@ func ReplaceNodeKey(ctx context.Context, tx *db.Tx, name string) (NewKey, error)
 }
 
 // Revoke ends a key of any kind and workspace, for the operator. Requests that have
-// passed authentication end within seconds: see OpenRequests. Error: key_not_found when there is no active one.
+// passed authentication end within seconds: see package inflight. Error: key_not_found when there is no active one.
 func Revoke(ctx context.Context, tx *db.Tx, keyID string) error {
 	for _, revoke := range []func() (int64, error){
 		func() (int64, error) {

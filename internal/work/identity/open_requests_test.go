@@ -10,12 +10,13 @@ import (
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/identity/inflight"
 )
 
 // process is one of several that serve the same database.
 type process struct {
 	db   *db.DB
-	open *identity.OpenRequests
+	open *inflight.Requests
 }
 
 // request opens a request that authenticates by by. The channel carries why it is ended.
@@ -76,7 +77,7 @@ func TestNoRequestOutlivesItsCredential(t *testing.T) {
 		var over, kept []<-chan error
 		for range 2 {
 			d := dbtest.Open(t, db.Config{URL: url})
-			p := process{d, &identity.OpenRequests{DB: d, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}}
+			p := process{d, &inflight.Requests{DB: d, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}}
 			ctx, stop := context.WithCancel(t.Context())
 			ran := make(chan struct{})
 			go func() { defer close(ran); p.open.Run(ctx) }()
@@ -89,7 +90,7 @@ func TestNoRequestOutlivesItsCredential(t *testing.T) {
 		h.must(revoke(node.KeyID))
 		h.must(func(ctx context.Context, tx *db.Tx) error { return identity.SignOut(ctx, tx, token) })
 		for n, request := range over {
-			if cause := await.Next(t, request, "the end of a request whose credential has ended"); cause != identity.ErrEnded {
+			if cause := await.Next(t, request, "the end of a request whose credential has ended"); cause != inflight.ErrEnded {
 				t.Errorf("request %d ended with %v", n, cause)
 			}
 		}
@@ -124,7 +125,7 @@ func TestAWorkspaceMayHaveOnlySoManyRequestsOpen(t *testing.T) {
 		})
 		otherAccount, _, _ := other.keys()
 
-		open := &identity.OpenRequests{DB: d, Log: slog.New(slog.DiscardHandler), Most: 3}
+		open := &inflight.Requests{DB: d, Log: slog.New(slog.DiscardHandler), Most: 3}
 		ask := func(by func(ctx context.Context) error) (done func(), err error) {
 			ctx, done := open.Follow(t.Context(), func(error) {})
 			t.Cleanup(done)

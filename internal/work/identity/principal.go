@@ -9,7 +9,7 @@
 // What always holds: a secret has at least 256 random bits and is stored only as its
 // SHA-256. The call that makes it returns it, and no other call does. A revoked or
 // unknown secret is unauthenticated from the next call on, in every process, because
-// nothing is cached; OpenRequests ends the requests that run.
+// nothing is cached; package inflight ends the requests that run.
 //
 // Other packages decide what a principal may do. Start reading at Principal, then at
 // Agent.

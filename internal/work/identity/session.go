@@ -10,6 +10,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/identity/inflight"
 	"svc.example/internal/work/notice"
 )
 
@@ -97,7 +98,7 @@ func Session(ctx context.Context, d *db.DB, token string) (p Principal, err erro
 		return nil
 	})
 	if err == nil {
-		err = hold(ctx, Hash(token), p.WorkspaceID)
+		err = inflight.Hold(ctx, Hash(token), p.WorkspaceID)
 	}
 	return p, err
 }

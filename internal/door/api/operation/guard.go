@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/identity/inflight"
 )
 
 // Names of the security schemes in the OpenAPI document: the three credential
@@ -183,7 +184,7 @@ func authenticated(by authenticator) Middleware {
 			Fail(ctx, err)
 			return
 		}
-		identity.RecordWorkspace(ctx.Context(), caller.WorkspaceID)
+		inflight.RecordWorkspace(ctx.Context(), caller.WorkspaceID)
 		next(huma.WithValue(ctx, principalKey, caller))
 	}
 }

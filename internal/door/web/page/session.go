@@ -11,6 +11,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/identity/inflight"
 )
 
 // formBytes bounds the body of a form. The largest field is a webhook address
@@ -36,7 +37,7 @@ func (s *Base) AdmitAs(least identity.Role, build Build) func(*http.Request) (Pa
 			err = require(who, least)
 		}
 		if err == nil {
-			identity.RecordWorkspace(r.Context(), who.WorkspaceID)
+			inflight.RecordWorkspace(r.Context(), who.WorkspaceID)
 			p, err = build(r, who)
 		}
 		if fault.Is(err, fault.Unauthenticated) {
@@ -128,7 +129,7 @@ func (s *Base) AdmitRawAs(least identity.Role, do Serve) http.Handler {
 		if err != nil {
 			return err
 		}
-		identity.RecordWorkspace(r.Context(), who.WorkspaceID)
+		inflight.RecordWorkspace(r.Context(), who.WorkspaceID)
 		return do(w, r, who)
 	})
 }

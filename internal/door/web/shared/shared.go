@@ -18,7 +18,7 @@ import (
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/artifact"
-	"svc.example/internal/work/identity"
+	"svc.example/internal/work/identity/inflight"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/overview"
@@ -85,7 +85,7 @@ func (s *Site) opened(do func(w http.ResponseWriter, v visit) error) http.Handle
 		if err != nil {
 			return err
 		}
-		identity.RecordWorkspace(r.Context(), o.WorkspaceID)
+		inflight.RecordWorkspace(r.Context(), o.WorkspaceID)
 		return do(w, visit{r, o, path + token})
 	})
 }

@@ -1,4 +1,11 @@
-package identity
+// Package inflight knows the requests that a process has open, by the credential and the
+// workspace that they were authenticated with. Package front holds them, and identity ties them
+// to their credentials.
+//
+// What always holds: a request ends soon after its credential has ended, whichever process ended
+// it, and a workspace has at most so many open as Requests.Most. It authenticates nobody: that is
+// left to identity. Start reading at Requests.
+package inflight
 
 import (
 	"context"
@@ -28,7 +35,7 @@ const lookEvery = 1500 * time.Millisecond
 // lookMost is how many credentials one statement asks for.
 const lookMost = 500
 
-// OpenRequests holds the authenticated requests that this process has open, by their
+// Requests holds the authenticated requests that this process has open, by their
 // credential, and ends those whose credential has ended: revoked by any process, signed
 // out, or expired. Long polls, event streams and downloads would otherwise outlive it.
 //
@@ -39,7 +46,7 @@ const lookMost = 500
 // It also bounds how many requests a workspace has open here at once: event streams and
 // slow uploads cost nothing in the rate limit while they last. It is safe for concurrent
 // use.
-type OpenRequests struct {
+type Requests struct {
 	DB  *db.DB
 	Log *slog.Logger
 	// Most is how many requests of one workspace may be open at once in this process; 0
@@ -51,39 +58,39 @@ type OpenRequests struct {
 	count map[string]int             // open requests by workspace; no entry is 0
 }
 
-// heldCredential is a credential with open requests. OpenRequests.mu guards it.
+// heldCredential is a credential with open requests. Requests.mu guards it.
 type heldCredential struct {
-	requests map[*openRequest]struct{}
+	requests map[*request]struct{}
 	gone     bool // the last look did not find it
 }
 
-// openRequest is one request; OpenRequests.mu guards credential and workspace.
-type openRequest struct {
-	of         *OpenRequests
+// request is one request; Requests.mu guards credential and workspace.
+type request struct {
+	of         *Requests
 	credential string // "" before authentication
 	workspace  string // of the credential; "" of a worker's
 	end        func(cause error)
 }
 
-type openKey struct{}
+type requestKey struct{}
 
 // Follow returns the context by which authentication ties a request to its credential. end
 // is called with ErrEnded when the credential has ended, perhaps more than once, and must
 // not block. Call done when the request is over.
-func (o *OpenRequests) Follow(ctx context.Context, end func(cause error)) (followed context.Context, done func()) {
-	r := &openRequest{of: o, end: end}
-	return context.WithValue(ctx, openKey{}, r), func() {
+func (o *Requests) Follow(ctx context.Context, end func(cause error)) (followed context.Context, done func()) {
+	r := &request{of: o, end: end}
+	return context.WithValue(ctx, requestKey{}, r), func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		o.drop(r)
 	}
 }
 
-// hold ties the request of ctx to the credential that it has authenticated with, and to the
+// Hold ties the request of ctx to the credential that it has authenticated with, and to the
 // credential's workspace, which is "" for a worker's. Without a request in ctx it does
 // nothing. Error: rate_limited, when the workspace has too many requests open.
-func hold(ctx context.Context, credential, workspace string) error {
-	if r, ok := ctx.Value(openKey{}).(*openRequest); ok {
+func Hold(ctx context.Context, credential, workspace string) error {
+	if r, ok := ctx.Value(requestKey{}).(*request); ok {
 		return r.of.take(r, credential, workspace)
 	}
 	return nil
@@ -94,7 +101,7 @@ func hold(ctx context.Context, credential, workspace string) error {
 const retryAfterOpen = 5 * time.Second
 
 // take ties a request to a credential, in place of the one before. Error: rate_limited.
-func (o *OpenRequests) take(r *openRequest, credential, workspace string) error {
+func (o *Requests) take(r *request, credential, workspace string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.drop(r)
@@ -107,7 +114,7 @@ func (o *OpenRequests) take(r *openRequest, credential, workspace string) error 
 	}
 	c := o.held[credential]
 	if c == nil {
-		c = &heldCredential{requests: map[*openRequest]struct{}{}}
+		c = &heldCredential{requests: map[*request]struct{}{}}
 		o.held[credential] = c
 	}
 	c.requests[r] = struct{}{}
@@ -118,7 +125,7 @@ func (o *OpenRequests) take(r *openRequest, credential, workspace string) error 
 
 // drop unties a request from its credential; without one it does nothing. The caller holds
 // o.mu.
-func (o *OpenRequests) drop(r *openRequest) {
+func (o *Requests) drop(r *request) {
 	c := o.held[r.credential]
 	if c == nil {
 		return
@@ -135,7 +142,7 @@ func (o *OpenRequests) drop(r *openRequest) {
 
 // Run ends requests whose credential has ended, until ctx ends. Exactly one call runs per
 // process. An error only delays: the next look asks again.
-func (o *OpenRequests) Run(ctx context.Context) {
+func (o *Requests) Run(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
@@ -152,7 +159,7 @@ func (o *OpenRequests) Run(ctx context.Context) {
 
 // look asks which of the held credentials still open something, and ends the requests of
 // those that did not at the look before either.
-func (o *OpenRequests) look(ctx context.Context) error {
+func (o *Requests) look(ctx context.Context) error {
 	o.mu.Lock()
 	held := slices.Collect(maps.Keys(o.held))
 	o.mu.Unlock()
@@ -177,7 +184,7 @@ func (o *OpenRequests) look(ctx context.Context) error {
 }
 
 // judge marks what the look found, and returns the requests to end.
-func (o *OpenRequests) judge(asked, alive []string) (over []*openRequest) {
+func (o *Requests) judge(asked, alive []string) (over []*request) {
 	lives := map[string]bool{}
 	for _, id := range alive {
 		lives[id] = true
