@@ -26,14 +26,19 @@ type JobsRequest struct {
 	// From and To are the first and the last day of creation in UTC, such as 2026-11-27; "" for
 	// no bound.
 	From, To string
-	Limit    int // the most jobs to yield; 0 for all
+	// Person started the job, or made the key that did: an address, what is before its @, or the
+	// id of a person. "" for anybody.
+	Person string
+	// Frames are frames that the job has, all of them, such as 118 or 1-20,40-60x5; "" for any.
+	Frames string
+	Limit  int // the most jobs to yield; 0 for all
 }
 
 // Jobs yields the workspace's jobs, newest first. It reads page after page, as far as
 // the caller goes. An error is the last thing it yields.
 func (c *Client) Jobs(ctx context.Context, r JobsRequest) iter.Seq2[*Job, error] {
 	path := c.either("/v1/workspace/renders", "/node/v1/jobs")
-	filter := url.Values{"status": {r.Status}, "tag": {r.Tag}, "q": {r.Search}, "from": {r.From}, "to": {r.To}}
+	filter := url.Values{"status": {r.Status}, "tag": {r.Tag}, "q": {r.Search}, "from": {r.From}, "to": {r.To}, "person": {r.Person}, "frames": {r.Frames}}
 	return list(ctx, c, path, filter, "renders", r.Limit, func(job *Job) string { return job.JobID })
 }
 

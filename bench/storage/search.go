@@ -29,6 +29,8 @@ var searches = []struct {
 	{"four words that none has", url.Values{"q": {"none of these words"}}},
 	{"a tag of the oldest jobs", url.Values{"tag": {"rare"}}},
 	{"a tag that none has", url.Values{"tag": {"unknown"}}},
+	{"somebody who started none", url.Values{"person": {"PER-00000000000000000000000000000000"}}},
+	{"a frame that none has", url.Values{"frames": {"999999"}}},
 	{"a day without jobs", url.Values{"to": {"2001-01-01"}}},
 }
 

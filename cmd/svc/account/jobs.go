@@ -25,6 +25,8 @@ type Jobs struct {
 	Search string `env:"-" placeholder:"WORDS" help:"Only jobs whose file name or tags contain these words, four at most."`
 	From   string `env:"-" placeholder:"DAY" help:"Only jobs created on this day (UTC) or later, such as 2026-11-27."`
 	To     string `env:"-" placeholder:"DAY" help:"Only jobs created on this day (UTC) or earlier."`
+	Person string `env:"-" placeholder:"WHO" help:"Only jobs that this person started, or keys that they made: an e-mail address, what is before its @, or a person id."`
+	Frames string `env:"-" placeholder:"LIST" help:"Only jobs that have all of these frames, such as 118 or 1-20,40-60x5."`
 	Watch  bool   `env:"-" help:"Watch until every listed job has ended (Ctrl-C stops). Redraws on a terminal; otherwise prints one line per change."`
 }
 
@@ -47,7 +49,7 @@ func (c *Jobs) Run(app *kong.Context) (err error) {
 	}
 	ctx, stop := untilSignal(&err)
 	defer stop()
-	wanted := client.JobsRequest{Status: c.Status, Tag: c.Tag, Search: c.Search, From: c.From, To: c.To, Limit: most}
+	wanted := client.JobsRequest{Status: c.Status, Tag: c.Tag, Search: c.Search, From: c.From, To: c.To, Person: c.Person, Frames: c.Frames, Limit: most}
 	if c.Watch {
 		return c.watch(ctx, app.Stdout, wanted)
 	}
@@ -69,7 +71,7 @@ func (c *Jobs) Run(app *kong.Context) (err error) {
 
 // sayNone says that the list is empty, and how to change that.
 func (c *Jobs) sayNone(app *kong.Context) {
-	if c.Status+c.Tag+c.Search+c.From+c.To != "" {
+	if c.Status+c.Tag+c.Search+c.From+c.To+c.Person+c.Frames != "" {
 		terminal.Printf(app.Stdout, "no such jobs; without these flags, all are listed")
 		return
 	}

@@ -114,9 +114,9 @@ func (s *service) findsTagged(id, again string) {
 		return ids, res.Header.Get("Link")
 	}
 	for _, at := range []struct{ key, path string }{{s.agent, "/node/v1/jobs"}, {s.account, "/v1/workspace/renders"}} {
-		wanted := url.Values{"tag": {"FINAL"}, "q": {"shot"}, "from": {"2001-01-01"}, "limit": {"1"}}
+		wanted := url.Values{"tag": {"FINAL"}, "q": {"shot"}, "from": {"2001-01-01"}, "limit": {"1"}, "frames": {"1"}}
 		ids, next := list(at.key, at.path, wanted)
-		for _, want := range []string{"tag=FINAL", "q=shot", "from=2001-01-01", "before=" + again} {
+		for _, want := range []string{"tag=FINAL", "q=shot", "from=2001-01-01", "frames=1", "before=" + again} {
 			if !slices.Equal(ids, []string{again}) || !strings.Contains(next, want) {
 				s.t.Errorf("%s: %v, then %s, without %s", at.path, ids, next, want)
 			}
@@ -125,10 +125,15 @@ func (s *service) findsTagged(id, again string) {
 		if ids, next = list(at.key, at.path, wanted); !slices.Equal(ids, []string{id}) || next != "" {
 			s.t.Errorf("%s: %v, then %q", at.path, ids, next)
 		}
-		for _, wrong := range []string{"from=today", "to=2026-02-30", "q=a+b+c+d+e", "q=%00", "tag=%00", "q=" + strings.Repeat("a", 201)} {
+		for _, wrong := range []string{"from=today", "to=2026-02-30", "q=a+b+c+d+e", "q=%00", "tag=%00", "q=" + strings.Repeat("a", 201), "frames=0", "frames=1-10001", "frames=all", "person=%00"} {
 			if a := s.call("GET", at.path+"?"+wrong, at.key, body{}); a.status != 400 || a.code() != fault.InvalidRequest {
 				s.t.Errorf("%s: %d %s", wrong, a.status, a.code())
 			}
+		}
+	}
+	for _, filter := range []url.Values{{"person": {"nobody@example.com"}}, {"frames": {"999"}}} {
+		if ids, _ := list(s.agent, "/node/v1/jobs", filter); len(ids) != 0 {
+			s.t.Errorf("%s finds %v", filter.Encode(), ids)
 		}
 	}
 	if ids, _ := list(s.stranger, "/node/v1/jobs", url.Values{"tag": {"final"}}); len(ids) != 0 {

@@ -30,13 +30,16 @@ func TestAPersonTagsFindsAndActsOnManyJobsWithoutScript(t *testing.T) {
 		p, other := personOf(t, w, 100), personOf(t, w, 100)
 		hero, plain, foreign := p.order("Hero.blend", " Client A,<b>shot</b>, "), p.order("plain.blend", ""), other.order("Hero.blend", "client a")
 		id := func(path string) string { return strings.TrimPrefix(path, "/console/jobs/") }
-		filtered := "/console?" + url.Values{"q": {"HERO client"}, "tag": {"Client  a"}, "status": {"queued"}, "from": {"2001-01-01"}}.Encode()
+		filtered := "/console?" + url.Values{"q": {"HERO client"}, "tag": {"Client  a"}, "status": {"queued"}, "from": {"2001-01-01"}, "person": {p.Email}, "frames": {"1"}}.Encode()
 		got := p.open(filtered)
 		got.want(t, http.StatusOK, hero, "&lt;b&gt;shot&lt;/b&gt;", `href="/console?tag=client&#43;a"`, `value="2001-01-01"`)
 		got.lacks(t, plain, foreign, "<b>shot")
 		p.open("/console").want(t, http.StatusOK, hero, plain)
 		p.open("/console?tag=nobody").want(t, http.StatusOK, "No job matches these filters.", "Show all jobs")
 		p.open("/console?q=%25").want(t, http.StatusOK, "No job matches “%”.")
+		p.open("/console?person=nobody").want(t, http.StatusOK, "No job matches these filters.")
+		p.open("/console?frames=7777").want(t, http.StatusOK, "No job matches these filters.")
+		p.open("/console?frames=many").want(t, http.StatusBadRequest, "frames cannot be read", "is not a frame (7)")
 		p.open("/console?from=yesterday").want(t, http.StatusBadRequest, "must be a day")
 		p.open("/console?q=a+b+c+d+e").want(t, http.StatusBadRequest, "at most 4 words")
 

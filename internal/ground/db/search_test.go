@@ -10,7 +10,7 @@ import (
 )
 
 // A search compares words that no index orders. It is fast with 100,000 jobs of a workspace
-// because it reads job_search from its newest entry on, and none of the jobs themselves.
+// because it reads job_found from its newest entry on, and none of the jobs themselves.
 func TestASearchReadsItsIndexAlone(t *testing.T) {
 	t.Parallel()
 	text, newer := statements(t)["JobPageFound"], statements(t)["JobPageFoundNewer"]
@@ -24,10 +24,10 @@ func TestASearchReadsItsIndexAlone(t *testing.T) {
 		defer func() { _ = tx.Rollback() }()
 		fill(t, tx, "job", 20_000)
 		exec(t, tx, "SET LOCAL plan_cache_mode = force_generic_plan")
-		if plan := explain(t, tx, "JobPageFound", text); !strings.Contains(plan, "Index Only Scan Backward using job_search on job") || strings.Contains(plan, "Sort") {
+		if plan := explain(t, tx, "JobPageFound", text); !strings.Contains(plan, "Index Only Scan Backward using job_found on job") || strings.Contains(plan, "Sort") {
 			t.Error(plan)
 		}
-		if plan := explain(t, tx, "JobPageFoundNewer", newer); !strings.Contains(plan, "Index Only Scan using job_search on job") || strings.Contains(plan, "Sort") {
+		if plan := explain(t, tx, "JobPageFoundNewer", newer); !strings.Contains(plan, "Index Only Scan using job_found on job") || strings.Contains(plan, "Sort") {
 			t.Error(plan)
 		}
 	})
@@ -40,7 +40,7 @@ func TestASearchReadsItsIndexAlone(t *testing.T) {
 				values = append(values, "")
 			}
 			plan := planOf(t, pool, regexp.MustCompile(`\$\d+`).ReplaceAllString(text, "?"), values)
-			if !strings.Contains(plan, "USING COVERING INDEX job_search (workspace_id=? AND "+bound+")") || strings.Contains(plan, "TEMP B-TREE") {
+			if !strings.Contains(plan, "USING COVERING INDEX job_found (workspace_id=? AND "+bound+")") || strings.Contains(plan, "TEMP B-TREE") {
 				t.Error(plan)
 			}
 		}

@@ -121,6 +121,11 @@ func (l List) Range() (r Range, ok bool) {
 	return r, true
 }
 
+// Has reports whether the range has a frame.
+func (r Range) Has(frame int) bool {
+	return frame >= r.First && frame <= r.Last && (frame-r.First)%r.Step == 0
+}
+
 // List returns the frames of a range.
 func (r Range) List() List {
 	l := make(List, r.Count())

@@ -25,6 +25,7 @@ import (
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/render/buildoption"
+	"svc.example/internal/render/framelist"
 	"svc.example/internal/render/pixels"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/dispatch"
@@ -128,6 +129,9 @@ func (w *World) Workspace(t TB) (workspaceID string) {
 	return workspaceID
 }
 
+// filename is the name of every file that is uploaded but by JobOf.
+const filename = "a.blend"
+
 // theFile is the hash of every file that is uploaded but by JobOver.
 var theFile = strings.Repeat("0", 64)
 
@@ -207,26 +211,54 @@ func (w *World) NewUpload(t TB, workspaceID string, n int) (uploadID string) {
 	return w.quoted(t, workspaceID, 1, n, theFile, scene).UploadID
 }
 
+// Order is what a job can differ in from others; what is "" is as Job has it.
+type Order struct {
+	Frames, Filename string
+	Credential       identity.Credential // who starts it
+}
+
+// JobOf starts a job by an order.
+func (w *World) JobOf(t TB, workspaceID string, o Order) (jobID string) {
+	t.Helper()
+	list, err := framelist.Parse(cmp.Or(o.Frames, "1"), contract.MaxFrames)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := w.quotedAs(t, workspaceID, list, cmp.Or(o.Filename, filename), theFile, scene)
+	r.Principal.Credential = o.Credential
+	return w.start(t, r)
+}
+
 // quoted makes an upload and a quote of its frames first to last.
 func (w *World) quoted(t TB, workspaceID string, first, last int, sum, scene string) job.StartRequest {
 	t.Helper()
-	n := int64(last - first + 1)
+	return w.quotedAs(t, workspaceID, framelist.Range{First: first, Last: last, Step: 1}.List(), filename, sum, scene)
+}
+
+// quotedAs is quoted of a list of frames and a file of a name.
+func (w *World) quotedAs(t TB, workspaceID string, list framelist.List, filename, sum, scene string) job.StartRequest {
+	t.Helper()
+	n, gaps := int64(len(list)), ""
+	span, isRange := list.Range()
+	if !isRange {
+		span, gaps = framelist.Range{First: list[0], Last: list[n-1], Step: 1}, list.String()
+	}
 	upload, quoteID := id.New(id.Upload), id.New(id.Quote)
 	w.Write(t, func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.UploadCreate(ctx, query.UploadCreateParams{
-			UploadID: upload, WorkspaceID: workspaceID, Filename: "a.blend", Sha256: sum, SizeBytes: 1, Scene: scene, CreatedAt: tx.Now,
+			UploadID: upload, WorkspaceID: workspaceID, Filename: filename, Sha256: sum, SizeBytes: 1, Scene: scene, CreatedAt: tx.Now,
 		})
 		if err == nil {
 			_, err = project.Keep(ctx, tx, workspaceID, project.Content{SHA256: sum, SizeBytes: 1, BlobKey: "uploads/" + workspaceID + sum})
 		}
 		if err == nil {
-			err = project.Create(ctx, tx, workspaceID, upload, project.SingleFile("a.blend", sum, 1))
+			err = project.Create(ctx, tx, workspaceID, upload, project.SingleFile(filename, sum, 1))
 		}
 		if err != nil {
 			return err
 		}
 		return tx.QuoteCreate(ctx, query.QuoteCreateParams{
-			QuoteID: quoteID, UploadID: upload, WorkspaceID: workspaceID, FrameStart: int64(first), FrameEnd: int64(last), FrameStep: 1, FrameCount: n,
+			QuoteID: quoteID, UploadID: upload, WorkspaceID: workspaceID, FrameStart: int64(span.First), FrameEnd: int64(span.Last), FrameStep: int64(span.Step), FrameCount: n, Frames: gaps,
 			PriceCents: n, PricingVersion: "fixed-1c-v1", Qualified: 1, Warnings: "[]", CreatedAt: tx.Now, ExpiresAt: tx.Now + time.Hour.Microseconds(),
 		})
 	})

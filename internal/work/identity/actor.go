@@ -1,10 +1,15 @@
 package identity
 
 import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/id"
 )
 
 // Actor is who did something in a workspace (decisions 32): started a job, added credit or made
@@ -89,3 +94,29 @@ func (a *Actor) Text() string {
 
 // notRecorded says that nobody is recorded.
 const notRecorded = "not recorded"
+
+// PeopleNamed returns the ids of the people that a text names to a workspace: the text is a
+// person's id, an address, or what is before the @ of a member's address, in any case. After
+// leaving, a person is named by the first two alone. The ids may be of people without a job there.
+func PeopleNamed(ctx context.Context, tx *db.Tx, workspaceID, text string) (ids []string, err error) {
+	if id.Valid(id.Person, text) {
+		return []string{text}, nil
+	}
+	if email, err := address(text); err == nil {
+		found, err := tx.PersonByEmail(ctx, email)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("find a person by address: %w", err)
+		}
+		return []string{found.PersonID}, nil
+	}
+	members, err := Members(ctx, tx, workspaceID)
+	for _, m := range members {
+		if at := strings.LastIndexByte(m.Email, '@'); m.Email[:at] == strings.ToLower(text) {
+			ids = append(ids, m.PersonID)
+		}
+	}
+	return ids, err
+}

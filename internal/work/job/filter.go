@@ -9,11 +9,13 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/plaintext"
+	"svc.example/internal/render/framelist"
 )
 
 // Bounds of a search.
@@ -31,33 +33,53 @@ type Filter struct {
 	// From and To are the first and the last day on which a job was created, in UTC, such as
 	// 2026-11-27.
 	From, To string
+	// Person started the job, or made the key that did: an id or a name that
+	// identity.PeopleNamed reads.
+	Person string
+	// Frames is frames that the job has, all of them, in the grammar of framelist.
+	Frames string
 }
 
-// found returns what the list's statement compares jobs with. Error: invalid_request.
-func (r ListRequest) found() (query.JobPageFoundParams, error) {
-	p := query.JobPageFoundParams{
+// search is a filter as the statements of lists compare it.
+type search struct {
+	query.JobPageFoundParams
+	filter Filter
+	frames framelist.List // nil for any
+}
+
+// search reads the filter. Error: invalid_request.
+func (r ListRequest) search() (search, error) {
+	s := search{filter: r.Filter, JobPageFoundParams: query.JobPageFoundParams{
 		WorkspaceID: r.WorkspaceID, Status: string(r.Status), Before: cmp.Or(r.Before, id.Behind(id.Job)), Max: int64(r.Limit) + 1,
-		Until: math.MaxInt64, Tag: "%", Word1: "%", Word2: "%", Word3: "%", Word4: "%",
-	}
+		Until: math.MaxInt64, FirstFrame: math.MaxInt64, Tag: "%", Word1: "%", Word2: "%", Word3: "%", Word4: "%",
+	}}
+	p := &s.JobPageFoundParams
 	if tag := tagForm(r.Filter.Tag); tag != "" {
 		p.Tag = part("," + tag + ",")
 	}
 	if from, err := day("from", r.Filter.From); err != nil {
-		return p, err
+		return s, err
 	} else if !from.IsZero() {
 		p.Since = db.Micros(from)
 	}
 	if to, err := day("to", r.Filter.To); err != nil {
-		return p, err
+		return s, err
 	} else if !to.IsZero() {
 		p.Until = db.Micros(to.AddDate(0, 0, 1))
 	}
-	return p, r.Filter.words(&p)
+	if r.Filter.Frames != "" {
+		list, err := framelist.Parse(r.Filter.Frames, contract.MaxFrames)
+		if err != nil {
+			return s, fault.Field("query.frames", "cannot be read: %v", err)
+		}
+		s.frames, p.FirstFrame, p.LastFrame = list, int64(list[0]), int64(list[len(list)-1])
+	}
+	return s, r.Filter.words(p)
 }
 
 // words puts the words of a search into the statement.
 func (f Filter) words(p *query.JobPageFoundParams) error {
-	for name, text := range map[string]string{"q": f.Text, "tag": f.Tag} {
+	for name, text := range map[string]string{"q": f.Text, "tag": f.Tag, "person": f.Person, "frames": f.Frames} {
 		if len(text) > MaxSearchBytes || !utf8.ValidString(text) || strings.ContainsFunc(text, plaintext.Hidden) {
 			return fault.Field("query."+name, "must be text without invisible characters, at most %d bytes", MaxSearchBytes)
 		}

@@ -3,7 +3,6 @@ package job
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -30,13 +29,13 @@ type ListRequest struct {
 // because ids only grow. The number of statements does not depend on Limit. Error:
 // invalid_request for a filter that cannot be read.
 func (j *Jobs) List(ctx context.Context, r ListRequest) (page []Object, more bool, err error) {
-	wanted, err := r.found()
+	wanted, err := r.search()
 	if err != nil {
 		return nil, false, err
 	}
 	err = j.DB.Read(ctx, func(tx *db.Tx) (err error) {
 		var ids []string
-		ratelimit.Work(ctx, func() { ids, err = pageOf(ctx, tx, r.Filter, wanted) }) // a search reads the texts of all jobs
+		ratelimit.Work(ctx, func() { ids, err = wanted.page(ctx, tx) }) // a search reads the texts of all jobs
 		if err != nil {
 			return fmt.Errorf("list jobs: %w", err)
 		}
@@ -68,13 +67,13 @@ func (j *Jobs) List(ctx context.Context, r ListRequest) (page []Object, more boo
 // Newer returns the Before of the page that ends where the page of a request begins, and "" where
 // that is the first page, or this one is. Error: as List's.
 func (j *Jobs) Newer(ctx context.Context, r ListRequest) (before string, err error) {
-	wanted, err := r.found()
+	wanted, err := r.search()
 	if err != nil || r.Before == "" {
 		return "", err
 	}
-	wanted.Max = int64(r.Limit)
-	err = j.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if before, err = db.OrEmpty(newerOf(ctx, tx, r.Filter, wanted)); err != nil {
+	err = j.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		ratelimit.Work(ctx, func() { before, err = wanted.newer(ctx, tx) })
+		if err != nil {
 			return fmt.Errorf("find the page of newer jobs: %w", err)
 		}
 		return nil
@@ -82,38 +81,16 @@ func (j *Jobs) Newer(ctx context.Context, r ListRequest) (before string, err err
 	return before, err
 }
 
-// newerOf reads the id after which the page of newer jobs begins; none where it is the first.
-func newerOf(ctx context.Context, tx *db.Tx, f Filter, w query.JobPageFoundParams) (string, error) {
-	switch {
-	case f != Filter{}:
-		return tx.JobPageFoundNewer(ctx, query.JobPageFoundNewerParams(w))
-	case w.Status != "":
-		return tx.JobPageOfNewer(ctx, query.JobPageOfNewerParams{WorkspaceID: w.WorkspaceID, Status: w.Status, Before: w.Before, Max: w.Max})
-	}
-	return tx.JobPageNewer(ctx, query.JobPageNewerParams{WorkspaceID: w.WorkspaceID, Before: w.Before, Max: w.Max})
-}
-
-// pageOf reads the ids of a page, and one more.
-func pageOf(ctx context.Context, tx *db.Tx, f Filter, w query.JobPageFoundParams) ([]string, error) {
-	switch {
-	case f != Filter{}:
-		return tx.JobPageFound(ctx, w)
-	case w.Status != "":
-		return tx.JobPageOf(ctx, query.JobPageOfParams{WorkspaceID: w.WorkspaceID, Status: w.Status, Before: w.Before, Max: w.Max})
-	}
-	return tx.JobPage(ctx, query.JobPageParams{WorkspaceID: w.WorkspaceID, Before: w.Before, Max: w.Max})
-}
-
 // viewsOf reads jobs as they are now, the newest first.
 func viewsOf(ctx context.Context, tx *db.Tx, ids ...string) ([]query.JobViewsRow, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	list, err := json.Marshal(ids)
+	list, err := jsonOf(ids)
 	if err != nil {
-		return nil, fmt.Errorf("list job ids: %w", err)
+		return nil, err
 	}
-	return tx.JobViews(ctx, query.JobViewsParams{Ids: string(list), Queue: dispatch.FrameQueue})
+	return tx.JobViews(ctx, query.JobViewsParams{Ids: list, Queue: dispatch.FrameQueue})
 }
 
 // Filenames reads the names of the files of a workspace's jobs, by job. An id of no job has none.
@@ -122,11 +99,11 @@ func Filenames(ctx context.Context, tx *db.Tx, workspaceID string, ids []string)
 	if len(ids) == 0 {
 		return names, nil
 	}
-	list, err := json.Marshal(ids)
+	list, err := jsonOf(ids)
 	if err != nil {
-		return nil, fmt.Errorf("list job ids: %w", err)
+		return nil, err
 	}
-	rows, err := tx.JobFilenames(ctx, query.JobFilenamesParams{WorkspaceID: workspaceID, Ids: string(list)})
+	rows, err := tx.JobFilenames(ctx, query.JobFilenamesParams{WorkspaceID: workspaceID, Ids: list})
 	if err != nil {
 		return nil, fmt.Errorf("read the names of jobs: %w", err)
 	}

@@ -22,6 +22,9 @@ import (
 const (
 	MaxTags          = 10 // of a job
 	MaxTagCharacters = 32
+	// MaxTagBytes is for all tags of a job together. PostgreSQL's indexes take rows of about 2,700
+	// bytes, and that of searches has the tags twice, and the file's name.
+	MaxTagBytes = 1000
 )
 
 // tagsField is what mistakes of tags are told about.
@@ -41,6 +44,9 @@ func ReadTags(texts []string) ([]string, error) {
 	slices.Sort(tags)
 	if tags = slices.Compact(tags); len(tags) > MaxTags {
 		return nil, fault.Field(tagsField, "must not be more than %d", MaxTags)
+	}
+	if n := len(strings.Join(tags, ",")); n > MaxTagBytes {
+		return nil, fault.Field(tagsField, "must have at most %d bytes together; they have %d", MaxTagBytes, n)
 	}
 	return tags, nil
 }

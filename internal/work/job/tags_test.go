@@ -3,13 +3,16 @@ package job_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/test/jobtest"
+	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
 )
 
@@ -124,6 +127,131 @@ func TestASearchFindsWordsTagsAndDaysOfItsWorkspaceAlone(t *testing.T) {
 			if got, err := find(f, ""); !fault.Is(err, fault.InvalidRequest) {
 				t.Errorf("%q finds %v, %v", f, got, err)
 			}
+		}
+	})
+}
+
+// TestASearchFindsWhoStartedAJobAndWhichFramesItHas by an id, an address or a member's name, and by
+// all frames of a list, in pages forwards and back.
+func TestASearchFindsWhoStartedAJobAndWhichFramesItHas(t *testing.T) {
+	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
+		mine, theirs := w.Workspace(t), w.Workspace(t)
+		people := map[string]string{}
+		w.Write(t, func(ctx context.Context, tx *db.Tx) error {
+			for name, address := range map[string]string{"anna": "anna@example.com", "bo": "bo@example.com", "stranger": "stranger@example.com"} {
+				p, err := identity.CreateWorkspace(ctx, tx, address)
+				if people[name] = p.PersonID; err != nil {
+					return err
+				}
+			}
+			for _, name := range []string{"anna", "bo"} {
+				if _, err := tx.MemberCreate(ctx, query.MemberCreateParams{WorkspaceID: mine, PersonID: people[name], Role: "owner"}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		by := func(person string) identity.Credential {
+			return identity.Credential{Kind: identity.SessionCredential, PersonID: people[person]}
+		}
+		whole := w.JobOf(t, mine, jobtest.Order{Frames: "1-20", Credential: by("anna")})
+		late := w.JobOf(t, mine, jobtest.Order{Frames: "11-30"})
+		odd := w.JobOf(t, mine, jobtest.Order{Frames: "1-19x2", Credential: by("anna")})
+		gaps := w.JobOf(t, mine, jobtest.Order{Frames: "2,5,11-13", Credential: by("bo")})
+		w.Write(t, func(ctx context.Context, tx *db.Tx) error {
+			return tx.MemberDelete(ctx, query.MemberDeleteParams{WorkspaceID: mine, PersonID: people["bo"]})
+		})
+		w.JobOf(t, theirs, jobtest.Order{Frames: "1-20"})
+		find := func(f job.Filter) (all []string) {
+			t.Helper()
+			before := ""
+			for more := true; more; {
+				r := job.ListRequest{WorkspaceID: mine, Filter: f, Before: before, Limit: 1}
+				page, follow, err := w.Jobs.List(t.Context(), r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, o := range page {
+					newer, err := w.Jobs.Newer(t.Context(), r)
+					if want := ""; err != nil || len(all) > 1 && newer != all[len(all)-2] || len(all) < 2 && newer != want {
+						t.Errorf("%+v: the page before %s begins after %q: %v", f, o.JobID, newer, err)
+					}
+					all, before = append(all, o.JobID), o.JobID
+				}
+				more = follow
+			}
+			return all
+		}
+		for _, c := range []struct {
+			f    job.Filter
+			want []string
+		}{
+			{job.Filter{Person: people["anna"]}, []string{odd, whole}},
+			{job.Filter{Person: " ANNA@Example.com "}, []string{odd, whole}},
+			{job.Filter{Person: "Anna"}, []string{odd, whole}},
+			{job.Filter{Person: "bo@example.com"}, []string{gaps}},
+			{job.Filter{Person: "bo"}, nil},
+			{job.Filter{Person: "ann"}, nil},
+			{job.Filter{Person: "stranger@example.com"}, nil},
+			{job.Filter{Person: "%"}, nil},
+			{job.Filter{Person: people["anna"][:35] + "_"}, nil},
+			{job.Filter{Frames: "11"}, []string{gaps, odd, late, whole}},
+			{job.Filter{Frames: "12"}, []string{gaps, late, whole}},
+			{job.Filter{Frames: "11,13"}, []string{gaps, odd, late, whole}},
+			{job.Filter{Frames: "11-14"}, []string{late, whole}},
+			{job.Filter{Frames: " 1 – 19 x 2,"}, []string{odd, whole}},
+			{job.Filter{Frames: "2,5,12"}, []string{gaps, whole}},
+			{job.Filter{Frames: "3,5"}, []string{odd, whole}},
+			{job.Filter{Frames: "1-21"}, nil},
+			{job.Filter{Frames: "30"}, []string{late}},
+			{job.Filter{Frames: "31"}, nil},
+			{job.Filter{Frames: "1000000000"}, nil},
+			{job.Filter{Frames: "11", Person: "anna"}, []string{odd, whole}},
+			{job.Filter{Frames: "12", Person: "anna", Text: "nowhere"}, nil},
+		} {
+			if got := find(c.f); !slices.Equal(got, c.want) {
+				t.Errorf("%+v: %v, want %v", c.f, got, c.want)
+			}
+		}
+		for _, f := range []job.Filter{
+			{Frames: "0"}, {Frames: "5-1"}, {Frames: "a"}, {Frames: "1-10001"}, {Frames: " "}, {Frames: "1-1000000000x1"}, {Frames: strings.Repeat("1,", job.MaxSearchBytes)},
+			{Person: "a\x00"}, {Person: strings.Repeat("a", job.MaxSearchBytes+1)},
+		} {
+			if _, _, err := w.Jobs.List(t.Context(), job.ListRequest{WorkspaceID: mine, Filter: f, Limit: 1}); !fault.Is(err, fault.InvalidRequest) {
+				t.Errorf("%q: %v", f, err)
+			}
+		}
+	})
+}
+
+// TestTheLargestTagsFitTheIndexOfSearches together with the longest name of a file: an index of
+// PostgreSQL refuses rows of more than 2,704 bytes.
+func TestTheLargestTagsFitTheIndexOfSearches(t *testing.T) {
+	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
+		workspaceID := w.Workspace(t)
+		random := rand.New(rand.NewPCG(1, 2))
+		rare := func(bytes int) (text string) { // four bytes each, which no compression shortens
+			for len(text)+4 <= bytes {
+				text += string(rune(0x20000 + random.IntN(0xa000)))
+			}
+			return text
+		}
+		id := w.JobOf(t, workspaceID, jobtest.Order{Filename: rare(249) + ".blend"})
+		set := func(bytes int) error {
+			tags := []string{}
+			for range job.MaxTags {
+				tags = append(tags, rare(bytes))
+			}
+			return w.DB.Write(t.Context(), func(tx *db.Tx) error {
+				_, err := w.Jobs.SetTags(t.Context(), tx, workspaceID, id, tags)
+				return err
+			})
+		}
+		if err := set(job.MaxTagBytes/job.MaxTags - 1); err != nil {
+			t.Error(err)
+		}
+		if err := set(4 * job.MaxTagCharacters); !fault.Is(err, fault.InvalidRequest) {
+			t.Errorf("more is not refused: %v", err)
 		}
 	})
 }

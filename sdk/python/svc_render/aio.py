@@ -116,10 +116,10 @@ class AsyncClient:
         return await self._run(lambda client: client.verify(job_id, path, keys=keys, test=test, pixels=pixels))
 
     async def jobs(self, *, status: Optional[JobStatus] = None, tag: str = "", search: str = "", since: str = "", until: str = "",
-                   limit: int = 0) -> AsyncIterator[Job]:
+                   person: str = "", frames: str = "", limit: int = 0) -> AsyncIterator[Job]:
         """Client.jobs."""
         async for item in self._each(lambda client: client.jobs(status=status, tag=tag, search=search, since=since, until=until,
-                                                                limit=limit)):
+                                                                person=person, frames=frames, limit=limit)):
             yield item
 
     async def transactions(self, *, limit: int = 0) -> AsyncIterator[Transaction]:

@@ -207,11 +207,14 @@ class Client:
     # The workspace.
 
     def jobs(self, *, status: Optional[JobStatus] = None, tag: str = "", search: str = "", since: str = "", until: str = "",
-             limit: int = 0) -> Iterator[Job]:
+             person: str = "", frames: str = "", limit: int = 0) -> Iterator[Job]:
         """The workspace's jobs, newest first; page after page, as far as the caller goes.
         ``search`` is at most four words, each a part of the file's name or of a tag. ``since``
-        and ``until`` are the first and the last day of creation in UTC, such as 2026-11-27."""
-        filters = _given({"status": status, "tag": tag or None, "q": search or None, "from": since or None, "to": until or None})
+        and ``until`` are the first and the last day of creation in UTC, such as 2026-11-27. ``person`` started them, or
+        made the key that did: an address, what is before its @, or a person id. ``frames`` are
+        frames that a job has, all of them, such as "118" or "1-20,40-60x5"."""
+        filters = _given({"status": status, "tag": tag or None, "q": search or None, "from": since or None, "to": until or None,
+                          "person": person or None, "frames": frames or None})
         return cast("Iterator[Job]", self._pages(self._either("/v1/workspace/renders", "/node/v1/jobs"), "renders", "job_id", filters, limit))
 
     def transactions(self, *, limit: int = 0) -> Iterator[Transaction]:

@@ -101,13 +101,15 @@ export declare class Client {
         test?: boolean;
         pixels?: boolean;
     }): Promise<Report>;
-    /** The workspace's jobs, newest first; page after page, as far as the caller goes. `search` is at most four words, each a part of the file's name or of a tag. `from` and `to` are the first and the last day of creation in UTC, such as 2026-11-27. */
-    jobs({ status, tag, search, from, to, limit, signal }?: Call & {
+    /** The workspace's jobs, newest first; page after page, as far as the caller goes. `search` is at most four words, each a part of the file's name or of a tag. `from` and `to` are the first and the last day of creation in UTC, such as 2026-11-27. `person` started them, or made the key that did: an address, what is before its @, or a person id. `frames` are frames that a job has, all of them, such as "118" or "1-20,40-60x5". */
+    jobs({ status, tag, search, from, to, person, frames, limit, signal }?: Call & {
         status?: Job["status"];
         tag?: string;
         search?: string;
         from?: string;
         to?: string;
+        person?: string;
+        frames?: string;
         limit?: number;
     }): AsyncGenerator<Job, void>;
     /** The workspace's ledger, newest first. */

@@ -25,6 +25,8 @@ type rendersInput struct {
 	Tag    string     `query:"tag" maxLength:"200" doc:"Only renders with this tag."`
 	From   string     `query:"from" format:"date" doc:"Only renders created on this day (UTC) or later."`
 	To     string     `query:"to" format:"date" doc:"Only renders created on this day (UTC) or earlier."`
+	Person string     `query:"person" maxLength:"200" doc:"Only renders that this person started, or keys that they made: a person_id of started_by, an e-mail address, or what is before the @ of a member's address."`
+	Frames string     `query:"frames" maxLength:"200" doc:"Only renders that have all of these frames, such as 118 or 1-20,40-60x5."`
 	Before string     `query:"before" pattern:"^JOB-[0-9a-f]{32}$" doc:"Job id; the page starts after it. The Link header contains it."`
 }
 
@@ -160,7 +162,7 @@ func (s *Server) listRenders(path, jobs string) func(context.Context, *rendersIn
 	return func(ctx context.Context, in *rendersInput) (*rendersOutput, error) {
 		page, more, err := s.Jobs.List(ctx, job.ListRequest{
 			WorkspaceID: operation.Caller(ctx).WorkspaceID, Status: in.Status, Before: in.Before, Limit: in.Limit,
-			Filter: job.Filter{Text: in.Query, Tag: in.Tag, From: in.From, To: in.To},
+			Filter: job.Filter{Text: in.Query, Tag: in.Tag, From: in.From, To: in.To, Person: in.Person, Frames: in.Frames},
 		})
 		if err != nil {
 			return nil, err
@@ -172,7 +174,7 @@ func (s *Server) listRenders(path, jobs string) func(context.Context, *rendersIn
 		}
 		if more {
 			out.Link = operation.NextPage(s.Links, path, page[len(page)-1].JobID, in.Limit, map[string]string{
-				"status": string(in.Status), "q": in.Query, "tag": in.Tag, "from": in.From, "to": in.To,
+				"status": string(in.Status), "q": in.Query, "tag": in.Tag, "from": in.From, "to": in.To, "person": in.Person, "frames": in.Frames,
 			})
 		}
 		return out, nil

@@ -15,8 +15,8 @@ type jobsFilter struct {
 	// Status is the state that is shown; "" for all.
 	Status string
 	// Search is what the search field has.
-	Search        string
-	Tag, From, To string
+	Search                        string
+	Tag, From, To, Person, Frames string
 }
 
 // stateTabs are the states that the list can be narrowed to, by their names.
@@ -30,7 +30,7 @@ func stateTabs() []struct{ name, status string } {
 // readFilter reads the filter of an address. A state that no tab has is none.
 func readFilter(q url.Values) (f jobsFilter) {
 	field := func(name string) string { return strings.TrimSpace(page.CutQuery(q.Get(name))) }
-	f = jobsFilter{Search: field("q"), Tag: field("tag"), From: field("from"), To: field("to")}
+	f = jobsFilter{Search: field("q"), Tag: field("tag"), From: field("from"), To: field("to"), Person: field("person"), Frames: field("frames")}
 	for _, t := range stateTabs() {
 		if t.status == q.Get("status") {
 			f.Status = t.status
@@ -42,7 +42,7 @@ func readFilter(q url.Values) (f jobsFilter) {
 // values are the filter as parameters of an address.
 func (f jobsFilter) values() url.Values {
 	at := url.Values{}
-	for name, value := range map[string]string{"status": f.Status, "q": f.Search, "tag": f.Tag, "from": f.From, "to": f.To} {
+	for name, value := range map[string]string{"status": f.Status, "q": f.Search, "tag": f.Tag, "from": f.From, "to": f.To, "person": f.Person, "frames": f.Frames} {
 		if value != "" {
 			at.Set(name, value)
 		}
@@ -59,7 +59,7 @@ func (f jobsFilter) path() string {
 func (f jobsFilter) Query() string { return f.values().Encode() }
 
 // Detailed reports whether more than words and a state narrow the list.
-func (f jobsFilter) Detailed() bool { return f.Tag != "" || f.From != "" || f.To != "" }
+func (f jobsFilter) Detailed() bool { return f.Tag+f.From+f.To+f.Person+f.Frames != "" }
 
 // Narrowed reports whether the list leaves jobs out for another reason than their state.
 func (f jobsFilter) Narrowed() bool { return f.Search != "" || f.Detailed() }
@@ -81,7 +81,7 @@ func (f jobsFilter) tabs() (tabs []page.Tab) {
 func (f jobsFilter) request(workspaceID, before string) job.ListRequest {
 	return job.ListRequest{
 		WorkspaceID: workspaceID, Status: job.Status(f.Status), Before: before, Limit: jobsOnPage,
-		Filter: job.Filter{Text: f.Search, Tag: f.Tag, From: f.From, To: f.To},
+		Filter: job.Filter{Text: f.Search, Tag: f.Tag, From: f.From, To: f.To, Person: f.Person, Frames: f.Frames},
 	}
 }
 

@@ -129,17 +129,26 @@ SELECT job_id FROM job WHERE workspace_id = @workspace_id AND status = @status A
 ORDER BY job_id DESC LIMIT CAST(@max AS bigint);
 
 -- name: JobPageFound :many
--- JobPage of what a person looks for: a status, a time, a tag and words. A status of '' means
--- any; until is the end. tag is a pattern of the tags with a comma around each, and each word
+-- JobPage of what a person looks for: a status, a time, people, a tag and words. A status of ''
+-- means any; until is the end. people is who may have started it, with a comma around each; ''
+-- means anybody. tag is a pattern of the tags with a comma around each, and each word
 -- is one of the name and tags; % means any. named is a pattern of ids that match whatever
--- their words; '' means none. job_search has all of these columns; the sum
--- keeps planners from job_of_day, which lacks some and has another order.
-SELECT job_id FROM job
+-- their words; '' means none. The span of its frames has first_frame and last_frame; which frames
+-- of the span it has, the caller compares. job_found has all of these columns; the sums
+-- keep planners from job_of_day, which lacks some and has another order.
+SELECT job_id, frame_start, frame_end, frame_step, frame_count FROM job
 WHERE workspace_id = @workspace_id AND job_id < @before AND (CAST(@status AS text) = '' OR status = CAST(@status AS text))
-  AND created_at + 0 >= @since AND created_at + 0 < @until AND ',' || tags || ',' LIKE CAST(@tag AS text) ESCAPE '\'
+  AND created_at + 0 >= @since AND created_at + 0 < @until AND frame_start <= @first_frame AND frame_end >= @last_frame
+  AND (CAST(@people AS text) = '' OR CAST(@people AS text) LIKE '%,' || started_by || ',%')
+  AND ',' || tags || ',' LIKE CAST(@tag AS text) ESCAPE '\'
   AND ((search LIKE CAST(@word_1 AS text) ESCAPE '\' AND search LIKE CAST(@word_2 AS text) ESCAPE '\'
     AND search LIKE CAST(@word_3 AS text) ESCAPE '\' AND search LIKE CAST(@word_4 AS text) ESCAPE '\') OR job_id LIKE CAST(@named AS text) ESCAPE '\')
 ORDER BY job_id DESC LIMIT CAST(@max AS bigint);
+
+-- name: JobFrameLists :many
+-- The frames of jobs, as their rows have them.
+SELECT job_id, frames FROM job
+WHERE workspace_id = @workspace_id AND job_id = ANY (ARRAY(SELECT json_array_elements_text(CAST(CAST(@ids AS text) AS json))));
 
 -- name: JobPageNewer :one
 -- The id after which the page of newer jobs begins that ends where a page begins; no row where
@@ -151,13 +160,16 @@ ORDER BY job_id LIMIT 1 OFFSET CAST(@max AS bigint);
 SELECT job_id FROM job WHERE workspace_id = @workspace_id AND status = @status AND job_id >= @before
 ORDER BY job_id LIMIT 1 OFFSET CAST(@max AS bigint);
 
--- name: JobPageFoundNewer :one
-SELECT job_id FROM job
+-- name: JobPageFoundNewer :many
+-- JobPageFound of the jobs from before on, the oldest first.
+SELECT job_id, frame_start, frame_end, frame_step, frame_count FROM job
 WHERE workspace_id = @workspace_id AND job_id >= @before AND (CAST(@status AS text) = '' OR status = CAST(@status AS text))
-  AND created_at + 0 >= @since AND created_at + 0 < @until AND ',' || tags || ',' LIKE CAST(@tag AS text) ESCAPE '\'
+  AND created_at + 0 >= @since AND created_at + 0 < @until AND frame_start <= @first_frame AND frame_end >= @last_frame
+  AND (CAST(@people AS text) = '' OR CAST(@people AS text) LIKE '%,' || started_by || ',%')
+  AND ',' || tags || ',' LIKE CAST(@tag AS text) ESCAPE '\'
   AND ((search LIKE CAST(@word_1 AS text) ESCAPE '\' AND search LIKE CAST(@word_2 AS text) ESCAPE '\'
     AND search LIKE CAST(@word_3 AS text) ESCAPE '\' AND search LIKE CAST(@word_4 AS text) ESCAPE '\') OR job_id LIKE CAST(@named AS text) ESCAPE '\')
-ORDER BY job_id LIMIT 1 OFFSET CAST(@max AS bigint);
+ORDER BY job_id LIMIT CAST(@max AS bigint);
 
 -- name: JobPauses :one
 UPDATE job SET pauses = @pauses WHERE job_id = @job_id RETURNING *;

@@ -1245,6 +1245,45 @@ func (q *Queries) JobFrameDone(ctx context.Context, arg JobFrameDoneParams) (Job
 	return i, err
 }
 
+const jobFrameLists = `-- name: JobFrameLists :many
+SELECT job_id, frames FROM job
+WHERE workspace_id = $1 AND job_id = ANY (ARRAY(SELECT json_array_elements_text(CAST(CAST($2 AS text) AS json))))
+`
+
+type JobFrameListsParams struct {
+	WorkspaceID string
+	Ids         string
+}
+
+type JobFrameListsRow struct {
+	JobID  string
+	Frames string
+}
+
+// The frames of jobs, as their rows have them.
+func (q *Queries) JobFrameLists(ctx context.Context, arg JobFrameListsParams) ([]JobFrameListsRow, error) {
+	rows, err := q.db.QueryContext(ctx, jobFrameLists, arg.WorkspaceID, arg.Ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []JobFrameListsRow
+	for rows.Next() {
+		var i JobFrameListsRow
+		if err := rows.Scan(&i.JobID, &i.Frames); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const jobFrameUndone = `-- name: JobFrameUndone :one
 UPDATE job SET frames_completed = frames_completed - 1, frames_reused = frames_reused - CAST($1 AS bigint), seq = seq + 1,
   render_us = render_us - CAST($2 AS bigint), updated_at = $3
@@ -1611,12 +1650,14 @@ func (q *Queries) JobPage(ctx context.Context, arg JobPageParams) ([]string, err
 }
 
 const jobPageFound = `-- name: JobPageFound :many
-SELECT job_id FROM job
+SELECT job_id, frame_start, frame_end, frame_step, frame_count FROM job
 WHERE workspace_id = $1 AND job_id < $2 AND (CAST($3 AS text) = '' OR status = CAST($3 AS text))
-  AND created_at + 0 >= $4 AND created_at + 0 < $5 AND ',' || tags || ',' LIKE CAST($6 AS text) ESCAPE '\'
-  AND ((search LIKE CAST($7 AS text) ESCAPE '\' AND search LIKE CAST($8 AS text) ESCAPE '\'
-    AND search LIKE CAST($9 AS text) ESCAPE '\' AND search LIKE CAST($10 AS text) ESCAPE '\') OR job_id LIKE CAST($11 AS text) ESCAPE '\')
-ORDER BY job_id DESC LIMIT CAST($12 AS bigint)
+  AND created_at + 0 >= $4 AND created_at + 0 < $5 AND frame_start <= $6 AND frame_end >= $7
+  AND (CAST($8 AS text) = '' OR CAST($8 AS text) LIKE '%,' || started_by || ',%')
+  AND ',' || tags || ',' LIKE CAST($9 AS text) ESCAPE '\'
+  AND ((search LIKE CAST($10 AS text) ESCAPE '\' AND search LIKE CAST($11 AS text) ESCAPE '\'
+    AND search LIKE CAST($12 AS text) ESCAPE '\' AND search LIKE CAST($13 AS text) ESCAPE '\') OR job_id LIKE CAST($14 AS text) ESCAPE '\')
+ORDER BY job_id DESC LIMIT CAST($15 AS bigint)
 `
 
 type JobPageFoundParams struct {
@@ -1625,6 +1666,9 @@ type JobPageFoundParams struct {
 	Status      string
 	Since       int64
 	Until       int64
+	FirstFrame  int64
+	LastFrame   int64
+	People      string
 	Tag         string
 	Word1       string
 	Word2       string
@@ -1634,18 +1678,31 @@ type JobPageFoundParams struct {
 	Max         int64
 }
 
-// JobPage of what a person looks for: a status, a time, a tag and words. A status of ” means
-// any; until is the end. tag is a pattern of the tags with a comma around each, and each word
+type JobPageFoundRow struct {
+	JobID      string
+	FrameStart int64
+	FrameEnd   int64
+	FrameStep  int64
+	FrameCount int64
+}
+
+// JobPage of what a person looks for: a status, a time, people, a tag and words. A status of ”
+// means any; until is the end. people is who may have started it, with a comma around each; ”
+// means anybody. tag is a pattern of the tags with a comma around each, and each word
 // is one of the name and tags; % means any. named is a pattern of ids that match whatever
-// their words; ” means none. job_search has all of these columns; the sum
-// keeps planners from job_of_day, which lacks some and has another order.
-func (q *Queries) JobPageFound(ctx context.Context, arg JobPageFoundParams) ([]string, error) {
+// their words; ” means none. The span of its frames has first_frame and last_frame; which frames
+// of the span it has, the caller compares. job_found has all of these columns; the sums
+// keep planners from job_of_day, which lacks some and has another order.
+func (q *Queries) JobPageFound(ctx context.Context, arg JobPageFoundParams) ([]JobPageFoundRow, error) {
 	rows, err := q.db.QueryContext(ctx, jobPageFound,
 		arg.WorkspaceID,
 		arg.Before,
 		arg.Status,
 		arg.Since,
 		arg.Until,
+		arg.FirstFrame,
+		arg.LastFrame,
+		arg.People,
 		arg.Tag,
 		arg.Word1,
 		arg.Word2,
@@ -1658,13 +1715,19 @@ func (q *Queries) JobPageFound(ctx context.Context, arg JobPageFoundParams) ([]s
 		return nil, err
 	}
 	defer rows.Close()
-	var items []string
+	var items []JobPageFoundRow
 	for rows.Next() {
-		var job_id string
-		if err := rows.Scan(&job_id); err != nil {
+		var i JobPageFoundRow
+		if err := rows.Scan(
+			&i.JobID,
+			&i.FrameStart,
+			&i.FrameEnd,
+			&i.FrameStep,
+			&i.FrameCount,
+		); err != nil {
 			return nil, err
 		}
-		items = append(items, job_id)
+		items = append(items, i)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -1675,13 +1738,15 @@ func (q *Queries) JobPageFound(ctx context.Context, arg JobPageFoundParams) ([]s
 	return items, nil
 }
 
-const jobPageFoundNewer = `-- name: JobPageFoundNewer :one
-SELECT job_id FROM job
+const jobPageFoundNewer = `-- name: JobPageFoundNewer :many
+SELECT job_id, frame_start, frame_end, frame_step, frame_count FROM job
 WHERE workspace_id = $1 AND job_id >= $2 AND (CAST($3 AS text) = '' OR status = CAST($3 AS text))
-  AND created_at + 0 >= $4 AND created_at + 0 < $5 AND ',' || tags || ',' LIKE CAST($6 AS text) ESCAPE '\'
-  AND ((search LIKE CAST($7 AS text) ESCAPE '\' AND search LIKE CAST($8 AS text) ESCAPE '\'
-    AND search LIKE CAST($9 AS text) ESCAPE '\' AND search LIKE CAST($10 AS text) ESCAPE '\') OR job_id LIKE CAST($11 AS text) ESCAPE '\')
-ORDER BY job_id LIMIT 1 OFFSET CAST($12 AS bigint)
+  AND created_at + 0 >= $4 AND created_at + 0 < $5 AND frame_start <= $6 AND frame_end >= $7
+  AND (CAST($8 AS text) = '' OR CAST($8 AS text) LIKE '%,' || started_by || ',%')
+  AND ',' || tags || ',' LIKE CAST($9 AS text) ESCAPE '\'
+  AND ((search LIKE CAST($10 AS text) ESCAPE '\' AND search LIKE CAST($11 AS text) ESCAPE '\'
+    AND search LIKE CAST($12 AS text) ESCAPE '\' AND search LIKE CAST($13 AS text) ESCAPE '\') OR job_id LIKE CAST($14 AS text) ESCAPE '\')
+ORDER BY job_id LIMIT CAST($15 AS bigint)
 `
 
 type JobPageFoundNewerParams struct {
@@ -1690,6 +1755,9 @@ type JobPageFoundNewerParams struct {
 	Status      string
 	Since       int64
 	Until       int64
+	FirstFrame  int64
+	LastFrame   int64
+	People      string
 	Tag         string
 	Word1       string
 	Word2       string
@@ -1699,13 +1767,25 @@ type JobPageFoundNewerParams struct {
 	Max         int64
 }
 
-func (q *Queries) JobPageFoundNewer(ctx context.Context, arg JobPageFoundNewerParams) (string, error) {
-	row := q.db.QueryRowContext(ctx, jobPageFoundNewer,
+type JobPageFoundNewerRow struct {
+	JobID      string
+	FrameStart int64
+	FrameEnd   int64
+	FrameStep  int64
+	FrameCount int64
+}
+
+// JobPageFound of the jobs from before on, the oldest first.
+func (q *Queries) JobPageFoundNewer(ctx context.Context, arg JobPageFoundNewerParams) ([]JobPageFoundNewerRow, error) {
+	rows, err := q.db.QueryContext(ctx, jobPageFoundNewer,
 		arg.WorkspaceID,
 		arg.Before,
 		arg.Status,
 		arg.Since,
 		arg.Until,
+		arg.FirstFrame,
+		arg.LastFrame,
+		arg.People,
 		arg.Tag,
 		arg.Word1,
 		arg.Word2,
@@ -1714,9 +1794,31 @@ func (q *Queries) JobPageFoundNewer(ctx context.Context, arg JobPageFoundNewerPa
 		arg.Named,
 		arg.Max,
 	)
-	var job_id string
-	err := row.Scan(&job_id)
-	return job_id, err
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []JobPageFoundNewerRow
+	for rows.Next() {
+		var i JobPageFoundNewerRow
+		if err := rows.Scan(
+			&i.JobID,
+			&i.FrameStart,
+			&i.FrameEnd,
+			&i.FrameStep,
+			&i.FrameCount,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const jobPageNewer = `-- name: JobPageNewer :one
