@@ -64,8 +64,8 @@ type Invoice struct {
 	Number         string    `json:"number"`
 	Kind           string    `json:"kind"` // "receipt", "invoice" or "credit_note"
 	TopUpID        string    `json:"top_up_id"`
-	Corrects       string    `json:"corrects"` // the number of the invoice that a credit note is about
-	Reason         string    `json:"reason"`   // of a credit note: "refund" or "chargeback"
+	Corrects       string    `json:"corrects"` // the number of the invoice that a credit note corrects, or of the credit note that an invoice reverses
+	Reason         string    `json:"reason"`   // why it corrects another one: "refund", "chargeback" or "chargeback_won"
 	NetCents       int64     `json:"net_cents"`
 	TaxCents       int64     `json:"tax_cents"`
 	TotalCents     int64     `json:"total_cents"`

@@ -169,6 +169,18 @@ func (p *Provider) Close(name string, won bool) error {
 	})
 }
 
+// Overturn has the bank give a dispute that was lost back.
+func (p *Provider) Overturn(name string) error {
+	return p.act(name, func(s *session) ([]pending, error) {
+		if len(s.disputes) == 0 || s.disputes[len(s.disputes)-1].status != "lost" {
+			return nil, fmt.Errorf("payment %s has no lost dispute", s.payment)
+		}
+		d := s.disputes[len(s.disputes)-1]
+		d.status = "won"
+		return []pending{{"charge.dispute.funds_reinstated", s.dispute(d)}, {"charge.dispute.updated", s.dispute(d)}}, nil
+	})
+}
+
 // Paid reports whether the money of a session has come.
 func (p *Provider) Paid(name string) bool {
 	p.mu.Lock()

@@ -30,8 +30,7 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 			breach(noGaps, row.Number, "it is number %d, and %d was next", row.Serial, last)
 			last = row.Serial
 		}
-		if row.NetCents+row.TaxCents != row.TotalCents || row.NetCents < 0 || row.TaxCents < 0 || (row.Corrects != "") != (row.Kind == string(CreditNote)) ||
-			row.Reason != "" && (row.Reason != string(ChargedBack) || row.Corrects == "") {
+		if row.NetCents+row.TaxCents != row.TotalCents || row.NetCents < 0 || row.TaxCents < 0 || !correctsRightly(row) {
 			breach("the figures of an invoice add up", row.Number, "a %s of %d cents with %d cents of tax is over %d", row.Kind, row.NetCents, row.TaxCents, row.TotalCents)
 		}
 		return nil
@@ -56,6 +55,20 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 	return err
 }
 
+// correctsRightly reports whether a document is of the kind, and has the reason, of what it corrects.
+func correctsRightly(row query.Invoice) bool {
+	switch Reason(row.Reason) {
+	case "":
+		return (row.Corrects != "") == (row.Kind == string(CreditNote))
+	case ChargedBack:
+		return row.Corrects != "" && row.Kind == string(CreditNote)
+	case ChargebackWon:
+		return row.Corrects != "" && row.Kind != string(CreditNote)
+	case Refunded: // is not stored
+	}
+	return false
+}
+
 const noGaps = "numbers of invoices have no gaps"
 
 // auditLedger compares invoices with the ledger, in both directions.
@@ -73,7 +86,7 @@ func auditLedger(ctx context.Context, tx *db.Tx, breach func(rule, subject, form
 		return err
 	}
 	for _, m := range missing {
-		breach("each payment has one invoice, and each refund of it a credit note", m.Reference, "a %s of %d cents has none", m.Kind, m.AmountCents)
+		breach("each payment has one invoice, each refund of it a credit note, and each credit note of a chargeback that was given back an invoice", m.Reference, "a %s of %d cents has none", m.Kind, m.AmountCents)
 	}
 	over, err := tx.AuditOvercorrected(ctx)
 	for _, o := range over {

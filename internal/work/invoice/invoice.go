@@ -1,5 +1,6 @@
 // Package invoice writes an invoice for each payment, and a credit note for each refund of
-// one and for each that its bank takes back for good.
+// one and for each that its bank takes back for good. If the bank gives that back after all, a
+// new invoice reverses the credit note.
 //
 // What always holds: an invoice is written in the transaction that books its payment, and
 // its number is taken there, so numbers have neither gaps nor doubles. A written invoice
@@ -33,13 +34,15 @@ const (
 	CreditNote Kind = "credit_note"
 )
 
-// Reason is why a credit note was written. The texts are stored and appear in answers.
+// Reason is why a document corrects another one. The texts are stored, are the kinds of the
+// ledger's entries but for refunds, and appear in answers.
 type Reason string
 
-// Reasons of credit notes. A refund is stored as "", as before there were others.
+// Reasons. A refund is stored as "", as before there were others.
 const (
-	Refunded    Reason = "refund"
-	ChargedBack Reason = "chargeback"
+	Refunded      Reason = "refund"
+	ChargedBack   Reason = "chargeback"
+	ChargebackWon Reason = "chargeback_won" // of what reverses the credit note of a chargeback
 )
 
 // Party is the seller or the buyer.
@@ -56,8 +59,8 @@ type Invoice struct {
 	Kind           Kind
 	WorkspaceID    string
 	TopUpID        string
-	Corrects       string // the number of the invoice that a credit note corrects; "" for none
-	Reason         Reason // of a credit note; "" for none
+	Corrects       string // the number of the invoice that a credit note corrects, or of the credit note that is reversed; "" for none
+	Reason         Reason // of what corrects another document; "" for none
 	CreditCents    int64  // what the wallet got, or gave back
 	NetCents       int64
 	TaxCents       int64
@@ -81,8 +84,12 @@ func (i Invoice) Signed(cents int64) int64 {
 // Words say what it is.
 func (i Invoice) Words() string {
 	words := map[Kind]string{Receipt: "Receipt", Bill: "Invoice", CreditNote: "Credit note for " + i.Corrects}[i.Kind]
-	if i.Reason == ChargedBack {
+	switch i.Reason {
+	case ChargedBack:
 		words += ", chargeback"
+	case ChargebackWon:
+		words += ", reverses credit note " + i.Corrects
+	case Refunded:
 	}
 	return words
 }
@@ -167,6 +174,36 @@ func Correct(ctx context.Context, tx *db.Tx, r Correction) error {
 	row.TotalCents, row.TaxCents = given-earlier.TotalCents, tax-earlier.TaxCents
 	row.NetCents = row.TotalCents - row.TaxCents
 	return add(ctx, tx, issuer, row)
+}
+
+// wonAfter ends the reference of what reverses a credit note, since the ledger's entry has that of
+// the chargeback's.
+const wonAfter = " won"
+
+// Reverse writes the invoice that reverses the credit note of a chargeback, whose reference is
+// given, after what the bank gave back is in the ledger and once for it. A chargeback without a
+// credit note, which is one that was won at first, needs none.
+func Reverse(ctx context.Context, tx *db.Tx, reference string) error {
+	note, err := tx.InvoiceOfEntry(ctx, reference)
+	if db.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the credit note of %s: %w", reference, err)
+	}
+	if _, err := tx.InvoiceOfEntry(ctx, reference+wonAfter); !db.IsNotFound(err) {
+		return err
+	}
+	paid, err := tx.InvoiceOfEntry(ctx, note.TopUpID)
+	if err != nil {
+		return fmt.Errorf("read the invoice of %s: %w", note.TopUpID, err)
+	}
+	issuer, err := take(ctx, tx)
+	if err != nil {
+		return err
+	}
+	note.Kind, note.Corrects, note.Reference, note.Reason = paid.Kind, note.Number, reference+wonAfter, string(ChargebackWon)
+	return add(ctx, tx, issuer, note)
 }
 
 // take takes the next serial, with the seller of the time.
@@ -299,7 +336,7 @@ func read(r query.Invoice) Invoice {
 	}
 }
 
-// reasonOf is why a credit note was written; "" for another document.
+// reasonOf is why a document corrects another one; "" for one that does not.
 func reasonOf(r query.Invoice) Reason {
 	if r.Kind == string(CreditNote) && r.Reason == "" {
 		return Refunded

@@ -120,7 +120,10 @@ func (i Invoice) title() string {
 // facts are the lines below the title.
 func (i Invoice) facts() []string {
 	all := []string{"Number " + i.Number, "Date " + i.IssuedAt.UTC().Format(time.DateOnly)}
-	if i.Corrects != "" {
+	switch {
+	case i.Reason == ChargebackWon:
+		all = append(all, "Reverses "+i.Corrects)
+	case i.Corrects != "":
 		all = append(all, "Corrects "+i.Corrects)
 	}
 	return all
@@ -134,8 +137,12 @@ func (i Invoice) figures(d drawing) {
 	if i.Kind == CreditNote {
 		what, paid = "Render credit, refunded", "Refunded on "
 	}
-	if i.Reason == ChargedBack {
+	switch i.Reason {
+	case ChargedBack:
 		what, paid = "Render credit, charged back", "Reason: chargeback, which the payer's bank decided. Noted on "
+	case ChargebackWon:
+		what, paid = "Render credit, chargeback reversed", "The payer's bank gave the payment back. Noted on "
+	case Refunded:
 	}
 	d.line(what, amount(i.NetCents), "", false)
 	if i.TaxCents > 0 || i.TaxBasisPoints > 0 {

@@ -83,8 +83,8 @@ type ListedInvoice struct {
 	IssuedAt    time.Time      `json:"issued_at"`
 	WorkspaceID string         `json:"workspace_id"`
 	TopUpID     string         `json:"top_up_id"`
-	Corrects    string         `json:"corrects" doc:"The invoice that a credit note corrects; empty for an invoice."`
-	Reason      invoice.Reason `json:"reason" enum:",refund,chargeback" doc:"Why a credit note was written; empty for an invoice."`
+	Corrects    string         `json:"corrects" doc:"The invoice that a credit note corrects, or the credit note that an invoice reverses; empty otherwise."`
+	Reason      invoice.Reason `json:"reason" enum:",refund,chargeback,chargeback_won" doc:"Why it corrects another document; empty otherwise."`
 	Buyer       string         `json:"buyer"`
 	BuyerTaxID  string         `json:"buyer_tax_id"`
 	NetCents    int64          `json:"net_cents"`

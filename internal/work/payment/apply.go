@@ -144,7 +144,8 @@ func refund(ctx context.Context, tx *db.Tx, row *query.TopUp, s State) error {
 }
 
 // book takes back what a bank took, and adds what it returned: the sum that was taken,
-// whatever the provider says then. What the bank keeps for good gets a credit note.
+// whatever the provider says then. What the bank keeps for good gets a credit note, which is
+// reversed if the bank gives it back after all.
 func book(ctx context.Context, tx *db.Tx, row *query.TopUp, s State, d Dispute) error {
 	reference := row.TopUpID + " " + d.ID
 	taken, err := wallet.Booked(ctx, tx, wallet.ChargedBack, reference)
@@ -165,11 +166,16 @@ func book(ctx context.Context, tx *db.Tx, row *query.TopUp, s State, d Dispute) 
 		return nil
 	}
 	returned, err := wallet.Booked(ctx, tx, wallet.ChargebackWon, reference)
-	if err != nil || returned != 0 {
+	if err != nil {
 		return err
 	}
-	row.DisputedCents -= taken
-	return wallet.ReturnChargeback(ctx, tx, row.WorkspaceID, reference, taken)
+	if returned == 0 {
+		row.DisputedCents -= taken
+		if err := wallet.ReturnChargeback(ctx, tx, row.WorkspaceID, reference, taken); err != nil {
+			return err
+		}
+	}
+	return invoice.Reverse(ctx, tx, reference)
 }
 
 // left is what of a top-up is still credited.

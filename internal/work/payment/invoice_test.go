@@ -239,6 +239,36 @@ func TestALostDisputeHasACreditNoteAndAnOpenOneHasNone(t *testing.T) {
 			t.Errorf("the CSV is %s", csv.String())
 		}
 		w.audit()
+
+		w.must(w.provider.Overturn(id))
+		w.deliver()
+		for _, e := range w.provider.Events() {
+			w.must(w.ring(e)) // again
+		}
+		w.must(w.Read(t.Context(), id, nil))
+		back := numbers(4, "a lost dispute that the bank gives back")[3]
+		if back.Number != "R-2027-000004" || back.Kind != invoice.Bill || back.Reason != invoice.ChargebackWon || back.Corrects != "R-2027-000003" ||
+			back.Signed(back.TotalCents) != 1675 || back.TaxCents != 110 || back.CreditCents != 1565 {
+			t.Errorf("it is %+v", back)
+		}
+		text = read(t, back)
+		for _, part := range []string{"Invoice", "Reverses R-2027-000003", "Render credit, chargeback reversed", "gave the payment back", "Credit added to the wallet: 15.65"} {
+			if !strings.Contains(text, part) {
+				t.Errorf("the PDF has no %q in\n%s", part, text)
+			}
+		}
+		w.audit()
+
+		w.must(w.provider.Refund(id, 1675)) // the rest
+		w.deliver()
+		sum := int64(0)
+		for _, i := range numbers(5, "a refund of all") {
+			sum += i.Signed(i.TotalCents)
+		}
+		if sum != 0 {
+			t.Errorf("the documents of a payment that is given back add up to %d cents", sum)
+		}
+		w.audit()
 	})
 }
 
@@ -258,11 +288,22 @@ func TestTheAuditMissesNoInvoice(t *testing.T) {
 		_, err := w.provider.Dispute(lost)
 		w.must(err, w.provider.Close(lost, false))
 		w.deliver()
+		back := w.pay() // number 8, its credit note 9, and what reverses that
+		_, err = w.provider.Dispute(back)
+		w.must(err, w.provider.Close(back, false))
+		w.deliver()
+		w.must(w.provider.Overturn(back))
+		w.deliver()
 		w.audit()
 		raw := dbtest.Raw(t, url)
 		for _, c := range []struct{ damage, repair, rule string }{
-			{`UPDATE invoice_issuer SET last_serial = 8`, `UPDATE invoice_issuer SET last_serial = 7`, "no gaps"},
-			{`UPDATE invoice SET serial = 9 WHERE serial = 2`, `UPDATE invoice SET serial = 2 WHERE serial = 9`, "no gaps"},
+			{`UPDATE invoice_issuer SET last_serial = 11`, `UPDATE invoice_issuer SET last_serial = 10`, "no gaps"},
+			{`UPDATE invoice SET serial = 12 WHERE serial = 2`, `UPDATE invoice SET serial = 2 WHERE serial = 12`, "no gaps"},
+			{`UPDATE invoice SET reference = 'x won' WHERE serial = 10`, `UPDATE invoice SET reference = (SELECT n.reference FROM invoice n WHERE n.serial = 9) || ' won' WHERE serial = 10`, "each credit note of a chargeback"},
+			{`UPDATE invoice SET total_cents = 2499, net_cents = 2499 WHERE serial = 10`, `UPDATE invoice SET total_cents = 2500, net_cents = 2500 WHERE serial = 10`, "take off no more"},
+			{`UPDATE invoice SET credit_cents = 2499 WHERE serial = 10`, `UPDATE invoice SET credit_cents = 2500 WHERE serial = 10`, "what the ledger says"},
+			{`UPDATE invoice SET kind = 'credit_note' WHERE serial = 10`, `UPDATE invoice SET kind = 'receipt' WHERE serial = 10`, "add up"},
+			{`UPDATE invoice SET corrects = '' WHERE serial = 10`, `UPDATE invoice SET corrects = (SELECT n.number FROM invoice n WHERE n.serial = 9) WHERE serial = 10`, "add up"},
 			{`UPDATE invoice SET reference = 'x' WHERE serial = 2`, `UPDATE invoice SET reference = top_up_id WHERE serial = 2`, "each payment has one invoice"},
 			{`UPDATE invoice SET reference = 'x' WHERE serial = 5`, `UPDATE invoice SET reference = top_up_id || ' refund 100' WHERE serial = 5`, "each payment has one invoice"},
 			{`UPDATE invoice SET credit_cents = 2501 WHERE serial = 3`, `UPDATE invoice SET credit_cents = 2500 WHERE serial = 3`, "what the ledger says"},

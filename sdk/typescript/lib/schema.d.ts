@@ -705,7 +705,7 @@ export interface Schemas {
     };
     Invoice: {
         buyer: Schemas["Party"];
-        /** @description The number of the invoice that a credit note corrects; null otherwise. */
+        /** @description The number of the invoice that a credit note corrects, or of the credit note that an invoice reverses; null otherwise. */
         corrects: string | null;
         /**
          * Format: int64
@@ -731,10 +731,10 @@ export interface Schemas {
          */
         pdf_url: string;
         /**
-         * @description Why a credit note was written: the payment was refunded, or its bank took it back for good; null otherwise.
+         * @description Why a document corrects another one. A credit note: the payment was refunded, or its bank took it back for good. An invoice or receipt: the bank gave that back after all. Null otherwise.
          * @enum {string|null}
          */
-        reason: "refund" | "chargeback" | null;
+        reason: "refund" | "chargeback" | "chargeback_won" | null;
         seller: Schemas["Party"];
         /**
          * Format: int64
@@ -752,7 +752,7 @@ export interface Schemas {
     };
     InvoiceOutput: {
         buyer: Schemas["Party"];
-        /** @description The number of the invoice that a credit note corrects; null otherwise. */
+        /** @description The number of the invoice that a credit note corrects, or of the credit note that an invoice reverses; null otherwise. */
         corrects: string | null;
         /**
          * Format: int64
@@ -780,10 +780,10 @@ export interface Schemas {
          */
         pdf_url: string;
         /**
-         * @description Why a credit note was written: the payment was refunded, or its bank took it back for good; null otherwise.
+         * @description Why a document corrects another one. A credit note: the payment was refunded, or its bank took it back for good. An invoice or receipt: the bank gave that back after all. Null otherwise.
          * @enum {string|null}
          */
-        reason: "refund" | "chargeback" | null;
+        reason: "refund" | "chargeback" | "chargeback_won" | null;
         seller: Schemas["Party"];
         /**
          * Format: int64

@@ -31,8 +31,8 @@ type Invoice struct {
 	Number         string          `json:"number"`
 	Kind           invoice.Kind    `json:"kind" enum:"receipt,invoice,credit_note" doc:"A receipt where the service's operator has named no tax id. A credit note is about a refund or a chargeback."`
 	TopUpID        string          `json:"top_up_id" pattern:"^TOP-[0-9a-f]{32}$"`
-	Corrects       *string         `json:"corrects" doc:"The number of the invoice that a credit note corrects; null otherwise."`
-	Reason         *invoice.Reason `json:"reason" enum:"refund,chargeback" nullable:"true" doc:"Why a credit note was written: the payment was refunded, or its bank took it back for good; null otherwise."`
+	Corrects       *string         `json:"corrects" doc:"The number of the invoice that a credit note corrects, or of the credit note that an invoice reverses; null otherwise."`
+	Reason         *invoice.Reason `json:"reason" enum:"refund,chargeback,chargeback_won" nullable:"true" doc:"Why a document corrects another one. A credit note: the payment was refunded, or its bank took it back for good. An invoice or receipt: the bank gave that back after all. Null otherwise."`
 	NetCents       int64           `json:"net_cents" minimum:"0"`
 	TaxCents       int64           `json:"tax_cents" minimum:"0"`
 	TotalCents     int64           `json:"total_cents" minimum:"0" doc:"What was paid, or given back: net and tax."`

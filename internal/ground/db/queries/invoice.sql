@@ -43,9 +43,10 @@ SELECT * FROM invoice WHERE reference = @reference;
 SELECT top_up_id, number FROM invoice WHERE workspace_id = @workspace_id AND top_up_id >= @oldest AND corrects = '';
 
 -- name: InvoiceCorrected :one
--- What credit notes have taken off an invoice.
-SELECT CAST(coalesce(sum(total_cents), 0) AS bigint) AS total_cents, CAST(coalesce(sum(tax_cents), 0) AS bigint) AS tax_cents,
-  CAST(coalesce(sum(CASE WHEN reason = 'chargeback' THEN total_cents ELSE 0 END), 0) AS bigint) AS charged_back_cents
+-- What credit notes have taken off an invoice, without those that were reversed.
+SELECT CAST(coalesce(sum(CASE WHEN reason = 'chargeback_won' THEN -total_cents ELSE total_cents END), 0) AS bigint) AS total_cents,
+  CAST(coalesce(sum(CASE WHEN reason = 'chargeback_won' THEN -tax_cents ELSE tax_cents END), 0) AS bigint) AS tax_cents,
+  CAST(coalesce(sum(CASE reason WHEN 'chargeback' THEN total_cents WHEN 'chargeback_won' THEN -total_cents ELSE 0 END), 0) AS bigint) AS charged_back_cents
 FROM invoice WHERE top_up_id = @top_up_id AND corrects <> '';
 
 -- name: InvoicesOfWorkspace :many
@@ -69,24 +70,33 @@ SELECT * FROM invoice WHERE serial < @before ORDER BY serial DESC LIMIT CAST(@ma
 
 -- name: AuditInvoiceEntries :many
 -- Invoices that say something else than the entry of the ledger that they are about. The credit
--- note of a chargeback is written once the bank has decided, which is later.
+-- note of a chargeback is written once the bank has decided, which is later. What reverses one
+-- has its reference with " won" after it, since the entry has the reference of the chargeback's.
 SELECT i.number, i.credit_cents, CAST(coalesce(l.amount_cents, 0) AS bigint) AS booked_cents FROM invoice i
-LEFT JOIN ledger_transaction l ON l.reference = i.reference AND l.workspace_id = i.workspace_id
-  AND l.kind = CASE WHEN i.reason = 'chargeback' THEN 'chargeback' WHEN i.corrects <> '' THEN 'top_up_refund' ELSE 'top_up' END
+LEFT JOIN ledger_transaction l ON l.workspace_id = i.workspace_id
+  AND l.reference = CASE WHEN i.reason = 'chargeback_won' THEN substr(i.reference, 1, length(i.reference) - 4) ELSE i.reference END
+  AND l.kind = CASE WHEN i.reason <> '' THEN i.reason WHEN i.corrects <> '' THEN 'top_up_refund' ELSE 'top_up' END
 WHERE l.transaction_id IS NULL OR l.amount_cents <> i.credit_cents OR l.created_at > i.issued_at
-  OR (l.created_at < i.issued_at AND i.reason <> 'chargeback');
+  OR (l.created_at < i.issued_at AND i.reason = '');
 
 -- name: AuditInvoiceless :many
--- Payments without an invoice, and refunds of payments with one that have no credit note.
+-- Payments without an invoice, refunds of payments with one that have no credit note, and
+-- chargebacks that were given back and whose credit note was not reversed.
 -- What was paid before the first invoice has none.
 SELECT l.kind, l.reference, l.amount_cents FROM ledger_transaction l
-WHERE l.kind IN ('top_up', 'top_up_refund') AND NOT EXISTS (SELECT 1 FROM invoice i WHERE i.reference = l.reference)
+WHERE (l.kind IN ('top_up', 'top_up_refund') AND NOT EXISTS (SELECT 1 FROM invoice i WHERE i.reference = l.reference)
   AND (l.kind = 'top_up' AND l.created_at >= (SELECT f.issued_at FROM invoice f WHERE f.serial = 1)
-    OR l.kind = 'top_up_refund' AND EXISTS (SELECT 1 FROM invoice p WHERE p.reference = substr(l.reference, 1, 36)));
+    OR l.kind = 'top_up_refund' AND EXISTS (SELECT 1 FROM invoice p WHERE p.reference = substr(l.reference, 1, 36))))
+  OR (l.kind = 'chargeback_won' AND EXISTS (SELECT 1 FROM invoice n WHERE n.reference = l.reference)
+    AND NOT EXISTS (SELECT 1 FROM invoice w WHERE w.reference = l.reference || ' won'));
 
 -- name: AuditOvercorrected :many
--- Invoices of which credit notes take off more than they say.
-SELECT i.number, i.total_cents, i.tax_cents, CAST(sum(c.total_cents) AS bigint) AS corrected_cents, CAST(sum(c.tax_cents) AS bigint) AS corrected_tax_cents
-FROM invoice i JOIN invoice c ON c.corrects = i.number
-GROUP BY i.number, i.total_cents, i.tax_cents, i.top_up_id
-HAVING sum(c.total_cents) > i.total_cents OR sum(c.tax_cents) > i.tax_cents OR min(c.top_up_id) <> i.top_up_id OR max(c.top_up_id) <> i.top_up_id;
+-- Invoices of which credit notes that were not reversed take off more than they say, and credit
+-- notes that were reversed by another amount than theirs.
+SELECT i.number, i.total_cents, i.tax_cents, CAST(sum(c.total_cents - coalesce(w.total_cents, 0)) AS bigint) AS corrected_cents,
+  CAST(sum(c.tax_cents - coalesce(w.tax_cents, 0)) AS bigint) AS corrected_tax_cents
+FROM invoice i JOIN invoice c ON c.corrects = i.number LEFT JOIN invoice w ON w.corrects = c.number
+GROUP BY i.number, i.total_cents, i.tax_cents, i.top_up_id, i.kind
+HAVING sum(c.total_cents - coalesce(w.total_cents, 0)) > i.total_cents OR sum(c.tax_cents - coalesce(w.tax_cents, 0)) > i.tax_cents
+  OR min(c.top_up_id) <> i.top_up_id OR max(c.top_up_id) <> i.top_up_id
+  OR i.kind = 'credit_note' AND (sum(c.total_cents) <> i.total_cents OR sum(c.tax_cents) <> i.tax_cents);

@@ -11,10 +11,11 @@ import (
 
 const auditInvoiceEntries = `-- name: AuditInvoiceEntries :many
 SELECT i.number, i.credit_cents, CAST(coalesce(l.amount_cents, 0) AS bigint) AS booked_cents FROM invoice i
-LEFT JOIN ledger_transaction l ON l.reference = i.reference AND l.workspace_id = i.workspace_id
-  AND l.kind = CASE WHEN i.reason = 'chargeback' THEN 'chargeback' WHEN i.corrects <> '' THEN 'top_up_refund' ELSE 'top_up' END
+LEFT JOIN ledger_transaction l ON l.workspace_id = i.workspace_id
+  AND l.reference = CASE WHEN i.reason = 'chargeback_won' THEN substr(i.reference, 1, length(i.reference) - 4) ELSE i.reference END
+  AND l.kind = CASE WHEN i.reason <> '' THEN i.reason WHEN i.corrects <> '' THEN 'top_up_refund' ELSE 'top_up' END
 WHERE l.transaction_id IS NULL OR l.amount_cents <> i.credit_cents OR l.created_at > i.issued_at
-  OR (l.created_at < i.issued_at AND i.reason <> 'chargeback')
+  OR (l.created_at < i.issued_at AND i.reason = '')
 `
 
 type AuditInvoiceEntriesRow struct {
@@ -24,7 +25,8 @@ type AuditInvoiceEntriesRow struct {
 }
 
 // Invoices that say something else than the entry of the ledger that they are about. The credit
-// note of a chargeback is written once the bank has decided, which is later.
+// note of a chargeback is written once the bank has decided, which is later. What reverses one
+// has its reference with " won" after it, since the entry has the reference of the chargeback's.
 func (q *Queries) AuditInvoiceEntries(ctx context.Context) ([]AuditInvoiceEntriesRow, error) {
 	rows, err := q.db.QueryContext(ctx, auditInvoiceEntries)
 	if err != nil {
@@ -50,9 +52,11 @@ func (q *Queries) AuditInvoiceEntries(ctx context.Context) ([]AuditInvoiceEntrie
 
 const auditInvoiceless = `-- name: AuditInvoiceless :many
 SELECT l.kind, l.reference, l.amount_cents FROM ledger_transaction l
-WHERE l.kind IN ('top_up', 'top_up_refund') AND NOT EXISTS (SELECT 1 FROM invoice i WHERE i.reference = l.reference)
+WHERE (l.kind IN ('top_up', 'top_up_refund') AND NOT EXISTS (SELECT 1 FROM invoice i WHERE i.reference = l.reference)
   AND (l.kind = 'top_up' AND l.created_at >= (SELECT f.issued_at FROM invoice f WHERE f.serial = 1)
-    OR l.kind = 'top_up_refund' AND EXISTS (SELECT 1 FROM invoice p WHERE p.reference = substr(l.reference, 1, 36)))
+    OR l.kind = 'top_up_refund' AND EXISTS (SELECT 1 FROM invoice p WHERE p.reference = substr(l.reference, 1, 36))))
+  OR (l.kind = 'chargeback_won' AND EXISTS (SELECT 1 FROM invoice n WHERE n.reference = l.reference)
+    AND NOT EXISTS (SELECT 1 FROM invoice w WHERE w.reference = l.reference || ' won'))
 `
 
 type AuditInvoicelessRow struct {
@@ -61,7 +65,8 @@ type AuditInvoicelessRow struct {
 	AmountCents int64
 }
 
-// Payments without an invoice, and refunds of payments with one that have no credit note.
+// Payments without an invoice, refunds of payments with one that have no credit note, and
+// chargebacks that were given back and whose credit note was not reversed.
 // What was paid before the first invoice has none.
 func (q *Queries) AuditInvoiceless(ctx context.Context) ([]AuditInvoicelessRow, error) {
 	rows, err := q.db.QueryContext(ctx, auditInvoiceless)
@@ -87,10 +92,13 @@ func (q *Queries) AuditInvoiceless(ctx context.Context) ([]AuditInvoicelessRow, 
 }
 
 const auditOvercorrected = `-- name: AuditOvercorrected :many
-SELECT i.number, i.total_cents, i.tax_cents, CAST(sum(c.total_cents) AS bigint) AS corrected_cents, CAST(sum(c.tax_cents) AS bigint) AS corrected_tax_cents
-FROM invoice i JOIN invoice c ON c.corrects = i.number
-GROUP BY i.number, i.total_cents, i.tax_cents, i.top_up_id
-HAVING sum(c.total_cents) > i.total_cents OR sum(c.tax_cents) > i.tax_cents OR min(c.top_up_id) <> i.top_up_id OR max(c.top_up_id) <> i.top_up_id
+SELECT i.number, i.total_cents, i.tax_cents, CAST(sum(c.total_cents - coalesce(w.total_cents, 0)) AS bigint) AS corrected_cents,
+  CAST(sum(c.tax_cents - coalesce(w.tax_cents, 0)) AS bigint) AS corrected_tax_cents
+FROM invoice i JOIN invoice c ON c.corrects = i.number LEFT JOIN invoice w ON w.corrects = c.number
+GROUP BY i.number, i.total_cents, i.tax_cents, i.top_up_id, i.kind
+HAVING sum(c.total_cents - coalesce(w.total_cents, 0)) > i.total_cents OR sum(c.tax_cents - coalesce(w.tax_cents, 0)) > i.tax_cents
+  OR min(c.top_up_id) <> i.top_up_id OR max(c.top_up_id) <> i.top_up_id
+  OR i.kind = 'credit_note' AND (sum(c.total_cents) <> i.total_cents OR sum(c.tax_cents) <> i.tax_cents)
 `
 
 type AuditOvercorrectedRow struct {
@@ -101,7 +109,8 @@ type AuditOvercorrectedRow struct {
 	CorrectedTaxCents int64
 }
 
-// Invoices of which credit notes take off more than they say.
+// Invoices of which credit notes that were not reversed take off more than they say, and credit
+// notes that were reversed by another amount than theirs.
 func (q *Queries) AuditOvercorrected(ctx context.Context) ([]AuditOvercorrectedRow, error) {
 	rows, err := q.db.QueryContext(ctx, auditOvercorrected)
 	if err != nil {
@@ -242,8 +251,9 @@ func (q *Queries) InvoiceBillingSet(ctx context.Context, arg InvoiceBillingSetPa
 }
 
 const invoiceCorrected = `-- name: InvoiceCorrected :one
-SELECT CAST(coalesce(sum(total_cents), 0) AS bigint) AS total_cents, CAST(coalesce(sum(tax_cents), 0) AS bigint) AS tax_cents,
-  CAST(coalesce(sum(CASE WHEN reason = 'chargeback' THEN total_cents ELSE 0 END), 0) AS bigint) AS charged_back_cents
+SELECT CAST(coalesce(sum(CASE WHEN reason = 'chargeback_won' THEN -total_cents ELSE total_cents END), 0) AS bigint) AS total_cents,
+  CAST(coalesce(sum(CASE WHEN reason = 'chargeback_won' THEN -tax_cents ELSE tax_cents END), 0) AS bigint) AS tax_cents,
+  CAST(coalesce(sum(CASE reason WHEN 'chargeback' THEN total_cents WHEN 'chargeback_won' THEN -total_cents ELSE 0 END), 0) AS bigint) AS charged_back_cents
 FROM invoice WHERE top_up_id = $1 AND corrects <> ''
 `
 
@@ -253,7 +263,7 @@ type InvoiceCorrectedRow struct {
 	ChargedBackCents int64
 }
 
-// What credit notes have taken off an invoice.
+// What credit notes have taken off an invoice, without those that were reversed.
 func (q *Queries) InvoiceCorrected(ctx context.Context, topUpID string) (InvoiceCorrectedRow, error) {
 	row := q.db.QueryRowContext(ctx, invoiceCorrected, topUpID)
 	var i InvoiceCorrectedRow
