@@ -252,3 +252,64 @@ def _(scene):
 @edited("nested", "nested_material")
 def _(scene):
     color("Wood", (1, 0, 0, 1))
+
+
+# -- names and custom properties -----------------------------------------------
+# reading.blend shows the name and a custom property of Cube, which noted.blend does not.
+
+
+@revision("noted")
+def _(scene):
+    """Names of objects and collections, custom properties, settings of the viewport: nothing
+    reads them."""
+    bpy.data.objects["Cube"].name, bpy.data.objects["Camera"].name = "Renamed", "Another camera"
+    for owner in (bpy.data.objects["Renamed"], bpy.data.materials["Floor"], scene, bpy.data.meshes["Cube"]):
+        owner["note"] = 0.5
+    scene["words"], scene["numbers"] = "later", [1, 2, 3]
+    scene.cycles.preview_samples = 7
+
+
+@revision("reading")
+def _(scene):
+    bpy.data.objects["Cube"]["note"] = 0.5
+    tree = bpy.data.materials["Floor"].node_tree
+    shader = tree.nodes["Principled BSDF"]
+    info, note = tree.nodes.new("ShaderNodeObjectInfo"), tree.nodes.new("ShaderNodeAttribute")
+    note.attribute_type, note.attribute_name = "OBJECT", '["note"]'
+    tree.links.new(info.outputs["Random"], shader.inputs["Base Color"])
+    tree.links.new(note.outputs["Fac"], shader.inputs["Metallic"])
+
+
+@edited("reading", "reading_renamed")
+def _(scene):
+    bpy.data.objects["Cube"].name = "Renamed"
+
+
+@edited("reading", "reading_noted")
+def _(scene):
+    bpy.data.objects["Cube"]["note"] = 0.6
+
+
+# -- strips --------------------------------------------------------------------
+
+
+def strip(name, extrapolation):
+    @revision(name)
+    def _(scene):
+        cube = bpy.data.objects["Cube"]
+        action = cube.animation_data.action
+        cube.animation_data.action = None
+        cube.animation_data.nla_tracks.new().strips.new("strip", 1, action).extrapolation = extrapolation
+
+
+strip("strip", "HOLD")
+strip("strip_ends", "NOTHING")
+
+
+@edited("strip", "strip_floor")
+def _(scene):
+    """A key of the floor, which no strip has."""
+    keys = next(curve for curve in bpy.data.actions["Shader NodetreeAction"].fcurves).keyframe_points
+    key = next(key for key in keys if key.co[0] == 118)
+    key.co = (118, 0.9)
+    keys.id_data.fcurves[0].update()

@@ -71,6 +71,12 @@ func (w *reached) driven() bool {
 	return false
 }
 
+// freestyle reports whether Freestyle draws lines, with scripts if the scene has any.
+func (w *reached) freestyle() bool {
+	const edges = 1 << 25 // RenderData.mode: R_EDGE_FRS
+	return w.number(w.order[0], "r.mode")&edges != 0
+}
+
 // stamped reports whether the picture shows facts of the scene as text.
 func (w *reached) stamped() bool {
 	const drawn = 1 << 6 // RenderData.stamp: R_STAMP_DRAW

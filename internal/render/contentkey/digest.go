@@ -44,8 +44,9 @@ func (d *digest) all(ways ...*way) (named map[string]Key) {
 		own := sha256.New()
 		name := d.nameOf(p.owner)
 		counts := d.nameCounts(p.owner, name)
+		object := among(d.owners[p.owner].code, " OB GR ")
 		for _, w := range ways {
-			if counts || w.names {
+			if counts || w.names || object && !w.local {
 				_, _ = fmt.Fprintf(w.hash, "%q", name)
 			}
 		}
@@ -68,7 +69,28 @@ func (d *digest) all(ways ...*way) (named map[string]Key) {
 // nameCounts reports whether the picture can come from the name of a data-block.
 func (d *digest) nameCounts(owner int32, name string) bool {
 	code := d.owners[owner].code
-	return !among(code, nameless) || strings.Contains(d.mentioned, name[2:]) || code == "MA" && d.cryptomatte()
+	switch {
+	case strings.Contains(d.mentioned, name[2:]), code == "MA" && d.cryptomatte():
+		return true
+	case among(code, " OB GR "):
+		return d.objectNames()
+	}
+	return !among(code, nameless)
+}
+
+// objectNames reports whether the picture can come from the names of objects and collections.
+// Cycles makes the random numbers of Object Info of them, metaballs with one name flow together,
+// Freestyle can run scripts, and passes and stamps show names.
+func (d *digest) objectNames() bool {
+	if d.namesRead || d.cryptomatte() || d.stamped() || d.freestyle() {
+		return true
+	}
+	for _, p := range d.parts {
+		if d.owners[p.owner].code == "MB" {
+			return true
+		}
+	}
+	return false
 }
 
 // cryptomatte reports whether a view layer has a pass of names.

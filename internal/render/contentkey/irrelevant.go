@@ -19,6 +19,7 @@ const (
 	thumbnail reason = "it is a preview of the data-block for lists"
 	session   reason = "it identifies the data-block during one run of Blender"
 	ordered   reason = "the order sets the frame or the output before each render"
+	eevee     reason = "only EEVEE reads it of a light"
 	sound     reason = "it is heard, and not seen"
 )
 
@@ -99,9 +100,12 @@ func irrelevantInData() map[string]map[reason]string {
 			thumbnail: "preview pr_type pr_texture pr_flag",
 		},
 		"World": {computed: "drawdata gpumaterial", thumbnail: "preview pr_texture"},
-		"Lamp":  {thumbnail: "preview pr_texture"},
-		"Tex":   {thumbnail: "preview"},
-		"Mesh":  {computed: "runtime edit_mesh", ui: "vertex_group_active_index attributes_active_index act_face mselect totselect"},
+		"Lamp": {
+			thumbnail: "preview pr_texture",
+			eevee:     "cascade_max_dist cascade_exponent cascade_fade cascade_count contact_dist contact_bias contact_thickness contact_spread bleedbias bleedexp bufsize",
+		},
+		"Tex":  {thumbnail: "preview"},
+		"Mesh": {computed: "runtime edit_mesh", ui: "vertex_group_active_index attributes_active_index act_face mselect totselect"},
 		"CustomData": {
 			computed: "pool typemap",
 		},
@@ -189,9 +193,11 @@ func viewportSetting(name string) bool {
 }
 
 // nameless are kinds of data-blocks whose own name no picture shows, unless a path mentions
-// it: everything finds them by pointers. Objects are not among them: their names give them
-// their random numbers.
+// it: everything finds them by pointers. For objects and collections see objectNames.
 const nameless = " ME CU LA CA WO TE AC KE NT AR IM MA "
+
+// readsNames are nodes that show random numbers of names, sort by names, or run a script.
+const readsNames = " ShaderNodeObjectInfo ShaderNodeParticleInfo ShaderNodeHairInfo ShaderNodeScript GeometryNodeCollectionInfo "
 
 // among reports whether names contains name between spaces.
 func among(name, names string) bool { return strings.Contains(names, " "+name+" ") }

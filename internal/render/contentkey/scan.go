@@ -38,6 +38,7 @@ type file struct {
 	kept     int
 
 	subversion int64
+	namesRead  bool // a node shows names, or things in their order, or can read anything
 	buffer     []byte
 	sum        [sha256.Size]byte
 	hash       hash.Hash
@@ -69,6 +70,7 @@ type extra struct {
 	matrices  [16]byte
 	spans     []byte
 	name      string // of nodes, bones and shape keys; of libraries the path
+	property  int8   // IDProperty.type
 	weak      bool   // it stands for data of a library that is loaded only if other data needs it
 }
 
@@ -316,11 +318,10 @@ func (f *file) takeStruct(at int32, l *layout, b []byte, first bool) {
 
 // ownMask is a member of which the rest of the struct says that bits do not count.
 func (f *file) ownMask(l *layout, b []byte) (m member) {
-	const group = 6 // IDProperty.type
 	switch {
 	case l.name == "bNodeSocket" && strings.Contains(computedSockets, "|"+text(l, b, "identifier")+"|"):
 		return member{path: "flag", mask: unavailable}
-	case l.name == "IDProperty" && f.integer(l, b, "type") == group:
+	case l.name == "IDProperty" && f.integer(l, b, "type") == propertyGroup:
 		return member{path: "len", mask: math.MaxUint32} // it follows from the list: see unread.go
 	}
 	return m
@@ -347,18 +348,24 @@ func (f *file) look(at int32, l *layout, b []byte) {
 		o.name = cmp.Or(text(l, b, "id.name"), text(l, b, "name"))
 	}
 	switch l.name {
-	case "Scene", "ViewLayer", "bAction", "FCurve", "ChannelDriver", "bActionGroup", "FModifier", "NodeShaderAttribute":
+	case "Scene", "ViewLayer", "bAction", "FCurve", "ChannelDriver", "bActionGroup", "FModifier", "NodeShaderAttribute", "NlaStrip":
 		f.keep(at, len(b)).raw = slices.Clone(b)
 	case "IDProperty":
-		if o.code == "SC" {
-			name := text(l, b, "name")
-			f.keep(at, len(name)).name = name
-		}
+		name := text(l, b, "name")
+		x := f.keep(at, len(name))
+		x.name, x.property = name, int8(f.integer(l, b, "type"))
 	case "ID":
 		const linkedWeakly = 1 << 1 // ID.flag
 		f.keep(at, 0).weak = f.integer(l, b, "flag")&linkedWeakly != 0
 	case "Library", "bNode", "bPoseChannel", "KeyBlock", "DriverVar":
+		if l.name == "bNode" && among(text(l, b, "idname"), readsNames) {
+			f.namesRead = true
+		}
 		name := text(l, b, "name")
+		f.keep(at, len(name)).name = name
+	}
+	if strings.HasSuffix(l.name, "ModifierData") {
+		name := text(l, b, "modifier.name")
 		f.keep(at, len(name)).name = name
 	}
 	if what := f.remembers(l, b); what != "" {

@@ -56,6 +56,8 @@ func Read(open func() (io.ReadCloser, error), o blendfile.Options) (*Scene, erro
 		return nil, ErrNoScene
 	}
 	w := f.reach(head)
+	w.unlinkUnread()
+	w = f.reach(head)
 	s := w.scene()
 	if w.watched() {
 		if s.bytes, err = bytesOf(open); err != nil {

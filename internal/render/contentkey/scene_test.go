@@ -47,6 +47,34 @@ func TestWhatNoPictureComesFromChangesNoFrame(t *testing.T) {
 	}
 }
 
+// Names and custom properties count where something reads them.
+func TestNamesAndPropertiesCountWhereSomethingReadsThem(t *testing.T) {
+	t.Parallel()
+	if c := compare(t, "noted"); len(c.Changed) > 0 {
+		t.Errorf("nothing reads them: %s changed: %+v", c.Changed, c.Causes)
+	}
+	reading := read(t, bytesOf(t, "reading"))
+	for _, revision := range []string{"reading_renamed", "reading_noted"} {
+		if c := contentkey.Compare(reading, read(t, bytesOf(t, revision)), all); len(c.Unchanged) > 0 {
+			t.Errorf("%s: %s unchanged", revision, c.Unchanged)
+		}
+	}
+}
+
+// A strip that is held sets its properties in every frame; another leaves them as a frame before
+// has set them.
+func TestAHeldStripLeavesFramesApart(t *testing.T) {
+	t.Parallel()
+	held, ends := read(t, bytesOf(t, "strip")), read(t, bytesOf(t, "strip_ends"))
+	if held.Whole != "" || !strings.Contains(ends.Whole, "NLA") {
+		t.Errorf("held: whole because %q; with an end: %q", held.Whole, ends.Whole)
+	}
+	c := contentkey.Compare(held, read(t, bytesOf(t, "strip_floor")), all)
+	if got := c.Changed.String(); got != "97-139" {
+		t.Errorf("%s changed: %+v", got, c.Causes)
+	}
+}
+
 // A driver that reads the length of the scene makes every byte count: see watched.go.
 func TestTheLengthOfASceneChangesNoFrameOfOneWithDrivers(t *testing.T) {
 	t.Parallel()

@@ -16,9 +16,14 @@ func values() map[string]map[string]string {
 		"Object":       {"location": "loc", "rotation_euler": "rot", "rotation_quaternion": "quat", "scale": "size", "delta_location": "dloc"},
 		"bPoseChannel": {"location": "loc", "rotation_euler": "eul", "rotation_quaternion": "quat", "scale": "size"},
 		"KeyBlock":     {"value": "curval"},
-		"Camera":       {"lens": "lens", "ortho_scale": "ortho_scale", "shift_x": "shiftx", "shift_y": "shifty"},
 		"Lamp":         {"energy": "energy"},
+		"Camera": {
+			"lens": "lens", "ortho_scale": "ortho_scale", "shift_x": "shiftx", "shift_y": "shifty", "sensor_width": "sensor_x", "sensor_height": "sensor_y",
+			"dof.focus_distance": "dof.focus_distance", "dof.aperture_fstop": "dof.aperture_fstop",
+		},
+		"Scene": {"view_settings.exposure": "view_settings.exposure", "view_settings.gamma": "view_settings.gamma"},
 
+		"IDProperty":             {customValue: "data.val", customValue + " rest": "data.val2"},
 		"bNodeSocketValueFloat":  {"default_value": "value"},
 		"bNodeSocketValueRGBA":   {"default_value": "value"},
 		"bNodeSocketValueVector": {"default_value": "value"},
@@ -37,7 +42,8 @@ func isValue(of, member string) bool {
 
 // Paths that lead from a data-block, or the nodes in it, to a struct of values.
 var (
-	ownPath    = regexp.MustCompile(`^(\w+)$`)
+	ownPath    = regexp.MustCompile(`^((dof\.|view_settings\.)?\w+)$`)
+	customPath = regexp.MustCompile(`^(?:\["([^"\\]*)"\]|(cycles|cycles_visibility)\.(\w+)|modifiers\["([^"\\]*)"\]\["([^"\\]*)"\])$`)
 	namedPath  = regexp.MustCompile(`^(pose\.bones|key_blocks)\["([^"\\]*)"\]\.(\w+)$`)
 	socketPath = regexp.MustCompile(`^nodes\["([^"\\]*)"\]\.inputs\[(\d+)\]\.(default_value)$`)
 )
@@ -47,6 +53,9 @@ var (
 func (f *file) target(base int32, path string) (b int32, property string) {
 	if m := ownPath.FindStringSubmatch(path); m != nil {
 		return base, m[1]
+	}
+	if m := customPath.FindStringSubmatch(path); m != nil {
+		return f.custom(base, m), customValue
 	}
 	if m := namedPath.FindStringSubmatch(path); m != nil {
 		first := f.pointer(base, "block.first")
@@ -70,6 +79,33 @@ func (f *file) target(base int32, path string) (b int32, property string) {
 	return nowhere, ""
 }
 
+// customValue is the value of a custom property that is one number.
+const customValue = "value"
+
+// custom finds a custom property, a setting of Cycles, or an input of geometry nodes, which a
+// path names.
+func (f *file) custom(base int32, m []string) int32 {
+	own := f.pointer(f.pointer(base, "id.properties"), "data.group.first")
+	var found int32
+	switch {
+	case m[1] != "":
+		found = f.named(own, m[1])
+	case m[2] != "":
+		found = f.named(f.pointer(f.named(own, m[2]), "data.group.first"), m[3])
+	default:
+		modifier := f.named(f.pointer(base, "modifiers.first"), m[4])
+		found = f.named(f.pointer(f.pointer(modifier, "settings.properties"), "data.group.first"), m[5])
+	}
+	if found == nowhere {
+		return nowhere
+	}
+	switch f.extras[found].property {
+	case propertyInt, propertyFloat, propertyDouble, propertyBoolean:
+		return found
+	}
+	return nowhere
+}
+
 // named finds an item of a list; nowhere where none or several have the name.
 func (f *file) named(first int32, name string) int32 {
 	found := int32(nowhere)
@@ -90,6 +126,10 @@ func (f *file) forget(b int32, property string, index int64) {
 		return
 	}
 	l := f.byIndex[int(f.blocks[b].index)]
+	if l.name == "IDProperty" {
+		f.extras[b].forgotten = make([]byte, len(f.extras[b].values)) // they have no index
+		return
+	}
 	at := 0
 	for _, m := range l.members {
 		if m.kind != value {

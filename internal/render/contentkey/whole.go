@@ -84,6 +84,13 @@ var scenePaths = regexp.MustCompile(`^(view_settings\.|eevee\.|\["|(use_audio(_s
 	`blur_glossy|caustics_(reflective|refractive)|adaptive_(threshold|min_samples)|film_\w+|filter_width|pixel_filter_type|` +
 	`volume_(step_rate|max_steps|preview_step_rate)|use_fast_gi|fast_gi_method|ao_bounces(_render)?|preview_\w+)$)`)
 
+// curvePaths are more such properties. Blender renders with what curves have set of them; what
+// drivers set of them can be one frame late.
+var curvePaths = regexp.MustCompile(`^(use_nodes|render\.(dither_intensity|filter_size|film_transparent|hair_subdiv|hair_type|line_thickness(_mode)?|use_bake_\w+|bake_\w+)|` +
+	`view_layers\["[^"\\]*"\]\.(use|use_(solid|strand|sky|ao|volumes)|use_pass_(combined|z|mist|normal|position|uv|emit|environment|shadow|ambient_occlusion|object_index|material_index|` +
+	`(diffuse|glossy|transmission|subsurface)_(direct|indirect|color))|pass_alpha_threshold)|` +
+	`cycles\.(texture_limit(_render)?|use_(camera|distance)_cull|(camera|distance)_cull_margin|(surface|volume)_guiding_probability))$`)
+
 // whole says why every frame counts everything that the scene comes from; "" where frames
 // count apart from each other. Libraries have reasons of their own: see library.whole.
 func (w *reached) whole() string {
@@ -113,8 +120,9 @@ func (w *reached) remembered() (scenes int, why string) {
 	if f.Version < oldestExamined || f.Version > newestExamined {
 		return 0, fmt.Sprintf("the file is of Blender %d.%d", f.Version/100, f.Version%100)
 	}
+	held := w.heldStrips()
 	for _, b := range w.order {
-		if what := f.memory[b]; what != "" {
+		if what := f.memory[b]; what != "" && !held[b] {
 			return scenes, "it uses " + what
 		}
 		switch f.structOf(b) {
@@ -129,6 +137,35 @@ func (w *reached) remembered() (scenes int, why string) {
 	return scenes, ""
 }
 
+// heldStrips are strips that set what they animate in every frame, from the time of the frame
+// alone, and their tracks: the only one of an animation, without an action next to it, held
+// before its beginning and after its end. Others leave properties as a frame before has set them.
+func (w *reached) heldStrips() map[int32]bool {
+	held := map[int32]bool{}
+	for _, b := range w.order {
+		if w.structOf(b) != "AnimData" || w.owners[w.blocks[b].owner].code == "SC" {
+			continue
+		}
+		track := w.pointer(b, "nla_tracks.first")
+		strip := w.pointer(track, "strips.first")
+		if strip == nowhere || w.structOf(strip) != "NlaStrip" || w.extras[strip] == nil || w.extras[strip].raw == nil {
+			continue
+		}
+		alone := true
+		for _, other := range []int32{
+			w.pointer(track, "next"), w.pointer(b, "action"), w.pointer(b, "tmpact"), w.pointer(strip, "next"),
+			w.pointer(strip, "strips.first"), w.pointer(strip, "modifiers.first"),
+		} {
+			alone = alone && other == nowhere
+		}
+		// Each is 0: a strip of an action, held, that replaces.
+		if alone && w.number(strip, "type") == 0 && w.number(strip, "extendmode") == 0 && w.number(strip, "blendmode") == 0 {
+			held[track], held[strip] = true, true
+		}
+	}
+	return held
+}
+
 // scenePath says which curve or driver of the scene sets what frames prevents that.
 func (w *reached) scenePath(scene int32) string {
 	f := w.file
@@ -139,10 +176,13 @@ func (w *reached) scenePath(scene int32) string {
 	if action := f.pointer(adt, "action"); action != nowhere && f.structOf(action) != "bAction" {
 		return "the animation of the scene is linked"
 	}
-	curves := slices.Collect(f.list(f.pointer(adt, "drivers.first")))
-	curves = slices.AppendSeq(curves, f.list(f.pointer(f.pointer(adt, "action"), "curves.first")))
-	for _, c := range curves {
+	for c := range f.list(f.pointer(adt, "drivers.first")) {
 		if path, ok := f.textAt(f.pointer(c, "rna_path")); !ok || !scenePaths.MatchString(path) {
+			return "an animation sets " + path + " of the scene"
+		}
+	}
+	for c := range f.list(f.pointer(f.pointer(adt, "action"), "curves.first")) {
+		if path, ok := f.textAt(f.pointer(c, "rna_path")); !ok || !scenePaths.MatchString(path) && !curvePaths.MatchString(path) {
 			return "an animation sets " + path + " of the scene"
 		}
 	}
