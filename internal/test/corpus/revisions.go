@@ -184,6 +184,9 @@ func RevisionsPage(pairs []Pair) string {
 	versions, edits := map[string]*shares{}, map[string]*shares{}
 	for _, p := range pairs {
 		for key, of := range map[string]map[string]*shares{p.Blender: versions, strings.ReplaceAll(p.Edit, "_", " "): edits} {
+			if key == "" {
+				continue // Blender ended before it said the edit
+			}
 			if of[key] == nil {
 				of[key] = &shares{}
 			}
