@@ -14,9 +14,10 @@ type animation struct {
 
 // animate finds the curves that count around their keys: those of actions that nothing uses
 // but the animation of data-blocks at their own time. It forgets the values that they set,
-// except in a library, where others use the data-blocks of heads.
+// except in a library, where others use the data-blocks of heads, and where drivers set the
+// scene.
 func (w *reached) animate(heads ...int32) *animation {
-	a := &animation{around: map[int32]bool{}, keeps: len(heads) > 0}
+	a := &animation{around: map[int32]bool{}, keeps: len(heads) > 0 || w.drivesScene()}
 	users, elsewhere := w.actions()
 	for _, head := range heads {
 		elsewhere[head] = true
@@ -33,6 +34,12 @@ func (w *reached) animate(heads ...int32) *animation {
 		}
 	}
 	return a
+}
+
+// drivesScene reports whether a driver sets something of the scene. Blender evaluates it before
+// the rest of the frame, with the values that the file has.
+func (w *reached) drivesScene() bool {
+	return w.pointer(w.pointer(w.order[0], "adt"), "drivers.first") != nowhere
 }
 
 // actions finds which blocks animate by each action, and which actions something else uses:

@@ -87,7 +87,7 @@ var scenePaths = regexp.MustCompile(`^(view_settings\.|eevee\.|\["|(use_audio(_s
 // curvePaths are more such properties. Blender renders with what curves have set of them; what
 // drivers set of them can be one frame late.
 var curvePaths = regexp.MustCompile(`^(use_nodes|render\.(dither_intensity|filter_size|film_transparent|hair_subdiv|hair_type|line_thickness(_mode)?|use_bake_\w+|bake_\w+)|` +
-	`view_layers\["[^"\\]*"\]\.(use|use_(solid|strand|sky|ao|volumes)|use_pass_(combined|z|mist|normal|position|uv|emit|environment|shadow|ambient_occlusion|object_index|material_index|` +
+	`view_layers\["[^"\\]*"\]\.(use_(solid|strand|sky|ao|volumes)|use_pass_(combined|z|mist|normal|position|uv|emit|environment|shadow|ambient_occlusion|object_index|material_index|` +
 	`(diffuse|glossy|transmission|subsurface)_(direct|indirect|color))|pass_alpha_threshold)|` +
 	`cycles\.(texture_limit(_render)?|use_(camera|distance)_cull|(camera|distance)_cull_margin|(surface|volume)_guiding_probability))$`)
 
