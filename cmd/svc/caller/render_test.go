@@ -390,6 +390,14 @@ func TestOnlyASceneIsUploaded(t *testing.T) {
 	}
 }
 
+// What is no regular file, such as a device or a pipe, is refused before anything reads it.
+func TestOnlyFilesAndFoldersAreScenes(t *testing.T) {
+	t.Parallel()
+	if _, _, err := mainFile(os.DevNull, FileFlags{}); err == nil || !strings.Contains(err.Error(), "is not a file or folder") {
+		t.Errorf("%s: %v", os.DevNull, err)
+	}
+}
+
 // A folder stands for the one scene in it, and is the project's.
 func TestAFolderIsRenderedByItsScene(t *testing.T) {
 	t.Parallel()

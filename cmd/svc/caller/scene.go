@@ -85,6 +85,9 @@ func mainFile(path string, flags FileFlags) (string, FileFlags, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", flags, terminal.WrongUsagef("there is no file or folder %s", path)
 	}
+	if err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		return "", flags, terminal.WrongUsagef("%s is not a file or folder; give the path of a .blend", path)
+	}
 	if err != nil || !info.IsDir() {
 		return path, flags, err
 	}

@@ -103,7 +103,7 @@ func (k Kind) check(key, source string) error {
 		return fmt.Errorf("the value of %s is not a key of svc: this command needs %s; %s", source, k, k.whereFrom())
 	}
 	wrong := malformed(key, is)
-	if is&k == 0 && is == AccountKey && wrong != "" { // each kind begins like it: this may be any, mistyped
+	if k != AccountKey && is == AccountKey && wrong != "" { // each kind begins like it: this may be any, mistyped
 		return fmt.Errorf("the key in %s is not whole: this command takes %s, with %d letters and digits after the prefix. Copy it again",
 			source, k, contract.KeySecretLength)
 	}
@@ -112,7 +112,7 @@ func (k Kind) check(key, source string) error {
 	}
 	if wrong != "" {
 		return fmt.Errorf("the key in %s begins like %s, but %s: such a key is %s followed by %d letters and digits. Copy the whole key again",
-			source, is, wrong, is.prefix(), contract.KeySecretLength)
+			source, is, wrong, is.prefixOf(key), contract.KeySecretLength)
 	}
 	return nil
 }

@@ -37,6 +37,15 @@ func TestAMistypedKeyIsNotCalledAnotherKind(t *testing.T) {
 			t.Errorf("%s: %v", key, err)
 		}
 	}
+	both := AgentKey | AccountKey
+	for _, key := range []string{"svc_agnet_" + random, "svc_agent", "svc_oper_" + random} {
+		if err := both.check(key, "SVC_KEY"); err == nil || strings.Contains(err.Error(), "begins like") || !strings.Contains(err.Error(), "is not whole: this command takes an agent key (svc_agent_…) or an account key") {
+			t.Errorf("%s, where two kinds are taken: %v", key, err)
+		}
+	}
+	if err := both.check("svc_agent_test_abc", "SVC_KEY"); err == nil || !strings.Contains(err.Error(), "such a key is svc_agent_test_ followed by 43") {
+		t.Errorf("a key of test mode that is cut: %v", err)
+	}
 	if err := AgentKey.check("svc_"+random, "SVC_KEY"); err == nil || !strings.Contains(err.Error(), "an account key") {
 		t.Errorf("a whole account key: %v", err)
 	}
