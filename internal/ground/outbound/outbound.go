@@ -50,6 +50,10 @@ func refuse(reason string) error { return &Refused{reason} }
 // ErrTooLarge reports that an answer's body is larger than Limits.Body.
 var ErrTooLarge = errors.New("the answer is too large")
 
+// ErrLookup reports that a host name could not be looked up now: nobody knows whether it
+// has an address.
+var ErrLookup = errors.New("the host name could not be looked up")
+
 // Config is what an operator or a test may change of the rule. The zero Config is
 // the rule as published.
 type Config struct {
@@ -96,7 +100,7 @@ const lookupTimeout = 5 * time.Second
 // Check checks an address when it is configured: its form, and every address that
 // its host resolves to at this moment. One private address among several is enough
 // to refuse, since a connection could choose it. Check opens no connection. Errors:
-// a *Refused, or the context's error.
+// a *Refused, ErrLookup, or the context's error.
 func (g *Guard) Check(ctx context.Context, address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -114,6 +118,9 @@ func (g *Guard) Check(ctx context.Context, address string) error {
 	ips, err := g.resolver().LookupNetIP(lookup, "ip", host)
 	if ctx.Err() != nil {
 		return fmt.Errorf("look %s up: %w", host, ctx.Err())
+	}
+	if failed, ok := errors.AsType[*net.DNSError](err); ok && !failed.IsNotFound {
+		return fmt.Errorf("%w: %w", ErrLookup, err)
 	}
 	if err != nil || len(ips) == 0 {
 		return refuse("its host name has no address")

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/outbound"
+	"svc.example/internal/test/nametest"
 )
 
 // refusedHosts are all the forms in which an address can be written that no
@@ -47,12 +48,12 @@ var refusedHosts = []string{
 
 func TestAddressesThatNoStrangerMayCall(t *testing.T) {
 	t.Parallel()
-	dns := serveNames(t, map[string][]string{
+	dns := nametest.Serve(t, map[string][]string{
 		"private.example": {"10.1.2.3"}, "mixed.example": {"93.184.216.34", "192.168.1.1"}, "six.example": {"fd00::1"},
 		"mapped.example": {"::ffff:10.0.0.1"}, "translated.example": {"64:ff9b::a00:1"}, "empty.example": {},
 		"localhost": {"127.0.0.1"},
 	})
-	guard := outbound.New(outbound.Config{Resolver: dns.resolver()})
+	guard := outbound.New(outbound.Config{Resolver: dns.Resolver()})
 	client := guard.Client(outbound.Limits{Timeout: time.Minute, Body: 1})
 	brief := guard.Client(outbound.Limits{Timeout: time.Second, Body: 1})
 	for _, host := range refusedHosts {
@@ -94,8 +95,8 @@ func mustNotDial(t *testing.T, err error) {
 
 func TestFormsOfAddressThatAreRefused(t *testing.T) {
 	t.Parallel()
-	dns := serveNames(t, map[string][]string{"a.example": {"93.184.216.34"}})
-	guard := outbound.New(outbound.Config{Resolver: dns.resolver()})
+	dns := nametest.Serve(t, map[string][]string{"a.example": {"93.184.216.34"}})
+	guard := outbound.New(outbound.Config{Resolver: dns.Resolver()})
 	client := guard.Client(outbound.Limits{Timeout: time.Minute, Body: 1})
 	for _, address := range []string{
 		"", "a.example/hook", "//a.example/hook", "/hook", "https:", "https://", "https:///hook", "https:a.example", "https://:443/",
@@ -123,10 +124,10 @@ func TestFormsOfAddressThatAreRefused(t *testing.T) {
 
 func TestPublicAddressesAreTaken(t *testing.T) {
 	t.Parallel()
-	dns := serveNames(t, map[string][]string{
+	dns := nametest.Serve(t, map[string][]string{
 		"a.example": {"93.184.216.34"}, "b.example": {"93.184.216.34", "2606:2800:220:1::1"}, "xn--bcher-kva.example": {"93.184.216.34"},
 	})
-	guard := outbound.New(outbound.Config{Resolver: dns.resolver()})
+	guard := outbound.New(outbound.Config{Resolver: dns.Resolver()})
 	for _, address := range []string{
 		"https://a.example", "https://a.example/hook?token=1#part", "https://a.example:443/", "https://A.EXAMPLE:1024/", "https://a.example.:65535/",
 		"https://b.example/", "https://xn--bcher-kva.example/", "HTTPS://a.example/", "https://8.8.8.8/", "https://[2606:4700:4700::1111]:8443/",
@@ -174,13 +175,13 @@ var thisMachine = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 func TestANameThatResolvesDifferentlyLaterIsRefusedAtTheSocket(t *testing.T) {
 	t.Parallel()
 	r := receive(t, func(http.ResponseWriter, *http.Request) {})
-	dns := serveNames(t, map[string][]string{"example.com": {"93.184.216.34"}})
-	guard := outbound.New(outbound.Config{Resolver: dns.resolver(), Roots: r.roots()})
+	dns := nametest.Serve(t, map[string][]string{"example.com": {"93.184.216.34"}})
+	guard := outbound.New(outbound.Config{Resolver: dns.Resolver(), Roots: r.roots()})
 	if err := guard.Check(t.Context(), r.at("/")); err != nil {
 		t.Fatalf("a public address: %v", err)
 	}
 	for _, now := range [][]string{{"127.0.0.1"}, {"::ffff:127.0.0.1"}, {"::1", "127.0.0.1"}} {
-		dns.set("example.com", now...)
+		dns.Set("example.com", now...)
 		_, err := guard.Client(outbound.Limits{Timeout: time.Minute, Body: 1}).Post(r.at("/"), "application/json", strings.NewReader("{}"))
 		mustRefuse(t, err)
 		mustRefuse(t, guard.Check(t.Context(), r.at("/")))
@@ -193,8 +194,8 @@ func TestANameThatResolvesDifferentlyLaterIsRefusedAtTheSocket(t *testing.T) {
 func TestAnOperatorMayAllowARange(t *testing.T) {
 	t.Parallel()
 	r := receive(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "taken") })
-	dns := serveNames(t, map[string][]string{"example.com": {"127.0.0.1"}, "other.example": {"10.0.0.1"}})
-	guard := outbound.New(outbound.Config{Resolver: dns.resolver(), Roots: r.roots(), Allow: thisMachine})
+	dns := nametest.Serve(t, map[string][]string{"example.com": {"127.0.0.1"}, "other.example": {"10.0.0.1"}})
+	guard := outbound.New(outbound.Config{Resolver: dns.Resolver(), Roots: r.roots(), Allow: thisMachine})
 	if err := guard.Check(t.Context(), r.at("/")); err != nil {
 		t.Fatal(err)
 	}
@@ -223,8 +224,8 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			t.Parallel()
 			r := receive(t, func(w http.ResponseWriter, q *http.Request) { http.Redirect(w, q, "/next", status) })
-			dns := serveNames(t, map[string][]string{"example.com": {"127.0.0.1"}})
-			guard := outbound.New(outbound.Config{Resolver: dns.resolver(), Roots: r.roots(), Allow: thisMachine})
+			dns := nametest.Serve(t, map[string][]string{"example.com": {"127.0.0.1"}})
+			guard := outbound.New(outbound.Config{Resolver: dns.Resolver(), Roots: r.roots(), Allow: thisMachine})
 			answer, err := guard.Client(outbound.Limits{Timeout: time.Minute, Body: 1000}).Get(r.at("/"))
 			if err != nil {
 				t.Fatal(err)
@@ -240,14 +241,14 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 func TestACertificateOfNobodyIsRefused(t *testing.T) {
 	t.Parallel()
 	r := receive(t, func(http.ResponseWriter, *http.Request) {})
-	dns := serveNames(t, map[string][]string{"example.com": {"127.0.0.1"}, "other.test": {"127.0.0.1"}})
+	dns := nametest.Serve(t, map[string][]string{"example.com": {"127.0.0.1"}, "other.test": {"127.0.0.1"}})
 	for name, c := range map[string]struct {
 		roots *x509.CertPool
 		host  string
 	}{
 		"unknown authority": {x509.NewCertPool(), "example.com"}, "another name": {r.roots(), "other.test"},
 	} {
-		guard := outbound.New(outbound.Config{Resolver: dns.resolver(), Roots: c.roots, Allow: thisMachine})
+		guard := outbound.New(outbound.Config{Resolver: dns.Resolver(), Roots: c.roots, Allow: thisMachine})
 		if _, err := get(guard, strings.Replace(r.at("/"), "example.com", c.host, 1), 1); err == nil {
 			t.Errorf("%s: it was called", name)
 		}
@@ -272,8 +273,8 @@ func TestAnswersAreBounded(t *testing.T) {
 			panic(http.ErrAbortHandler) // an end would reach a caller that is about to close
 		}
 	})
-	dns := serveNames(t, map[string][]string{"example.com": {"127.0.0.1"}})
-	guard := outbound.New(outbound.Config{Resolver: dns.resolver(), Roots: r.roots(), Allow: thisMachine})
+	dns := nametest.Serve(t, map[string][]string{"example.com": {"127.0.0.1"}})
+	guard := outbound.New(outbound.Config{Resolver: dns.Resolver(), Roots: r.roots(), Allow: thisMachine})
 	if body, err := get(guard, r.at("/body"), 1000); err != nil || len(body) != 1000 {
 		t.Errorf("a body at the bound: %d bytes, %v", len(body), err)
 	}
@@ -308,8 +309,8 @@ func TestNoProxyOfTheEnvironment(t *testing.T) {
 		t.Setenv(name, proxy.URL)
 	}
 	r := receive(t, func(http.ResponseWriter, *http.Request) {})
-	dns := serveNames(t, map[string][]string{"example.com": {"127.0.0.1"}})
-	guard := outbound.New(outbound.Config{Resolver: dns.resolver(), Roots: r.roots(), Allow: thisMachine})
+	dns := nametest.Serve(t, map[string][]string{"example.com": {"127.0.0.1"}})
+	guard := outbound.New(outbound.Config{Resolver: dns.Resolver(), Roots: r.roots(), Allow: thisMachine})
 	if _, err := get(guard, r.at("/"), 1); err != nil {
 		t.Fatal(err)
 	}

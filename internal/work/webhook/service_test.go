@@ -27,6 +27,7 @@ import (
 	"svc.example/internal/ground/seal"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/dbtest"
+	"svc.example/internal/test/nametest"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/webhook"
 )
@@ -39,6 +40,7 @@ type service struct {
 	keys      *seal.Keys
 	workspace string
 	later     *atomic.Int64
+	names     *nametest.Names // of receivers
 	commits   atomic.Int64
 	// afterCommit, when set, is called with the number of each commit.
 	afterCommit atomic.Pointer[func(n int64)]
@@ -53,7 +55,7 @@ func each(t *testing.T, test func(t *testing.T, s *service)) {
 
 func newService(t *testing.T, url string) *service {
 	t.Helper()
-	s := &service{t: t, url: url, later: &atomic.Int64{}, roots: x509.NewCertPool()}
+	s := &service{t: t, url: url, later: &atomic.Int64{}, roots: x509.NewCertPool(), names: nametest.Serve(t, map[string][]string{"example.com": {"127.0.0.1"}})}
 	d := dbtest.Open(t, db.Config{
 		URL: url, Log: slog.New(slog.DiscardHandler), Skew: func() time.Duration { return time.Duration(s.later.Load()) },
 		AfterCommit: func() {
@@ -72,7 +74,7 @@ func newService(t *testing.T, url string) *service {
 	}
 	s.Hooks = webhook.New(webhook.Config{
 		DB: d, LockWorkspace: identity.LockWorkspace, Keys: s.keys, Random: rand.Reader, Life: contract.WebhookRetention, LeaseLife: 20 * time.Second, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
-		Jitter: alternating(), Guard: outbound.New(outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: s.roots}),
+		Jitter: alternating(), Guard: outbound.New(outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: s.roots, Resolver: s.names.Resolver()}),
 	})
 	s.write(func(ctx context.Context, tx *db.Tx) error {
 		p, err := identity.CreateWorkspace(ctx, tx, "owner@example.com")

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -61,8 +62,14 @@ func (h *Hooks) check(ctx context.Context, url string) error {
 	if refused, ok := errors.AsType[*outbound.Refused](err); ok {
 		return fault.New(fault.InvalidWebhookURL, "The webhook URL is not allowed: %s.", refused.Reason)
 	}
+	if errors.Is(err, outbound.ErrLookup) {
+		return fault.New(fault.Unavailable, "The host name of the webhook URL cannot be looked up right now.").After(retryLookup).Wrap(err)
+	}
 	return err
 }
+
+// retryLookup is when to retry with an address whose name could not be looked up.
+const retryLookup = 5 * time.Second
 
 // Attach stores the target in the transaction that creates the job. It returns the
 // secret to show once: "" unless the service generated it. Nothing is called before the

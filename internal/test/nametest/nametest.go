@@ -1,4 +1,6 @@
-package outbound_test
+// Package nametest is a name server on this machine, whose answers a test changes. Start
+// reading at Serve.
+package nametest
 
 import (
 	"bytes"
@@ -11,20 +13,22 @@ import (
 	"testing"
 )
 
-// names is a name server on this machine whose answers a test may change.
-type names struct {
+// Names is a name server on this machine whose answers a test may change.
+type Names struct {
 	mu      sync.Mutex
+	fails   bool
 	answers map[string][]string
 	conn    net.PacketConn
 }
 
-func serveNames(t *testing.T, answers map[string][]string) *names {
+// Serve answers with the addresses of each name, until the test ends. Other names do not exist.
+func Serve(t *testing.T, answers map[string][]string) *Names {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &names{answers: answers, conn: conn}
+	n := &Names{answers: answers, conn: conn}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -34,13 +38,21 @@ func serveNames(t *testing.T, answers map[string][]string) *names {
 	return n
 }
 
-func (n *names) set(name string, ips ...string) {
+// Set gives a name other addresses.
+func (n *Names) Set(name string, ips ...string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.answers[name] = ips
 }
 
-func (n *names) serve() {
+// Fail has every lookup fail from now on, or no longer.
+func (n *Names) Fail(fails bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.fails = fails
+}
+
+func (n *Names) serve() {
 	buf := make([]byte, 1500)
 	for {
 		size, from, err := n.conn.ReadFrom(buf)
@@ -58,11 +70,13 @@ const (
 	dnsHeader = 12
 	typeA     = 1
 	typeAAAA  = 28
-	nameError = 3 // NXDOMAIN
+
+	serverFailure = 2 // SERVFAIL
+	nameError     = 3 // NXDOMAIN
 )
 
 // answer is the reply to a message that asks one question, or nil.
-func (n *names) answer(query []byte) []byte {
+func (n *Names) answer(query []byte) []byte {
 	if len(query) < dnsHeader || binary.BigEndian.Uint16(query[4:]) != 1 {
 		return nil
 	}
@@ -81,12 +95,17 @@ func (n *names) answer(query []byte) []byte {
 	}
 	n.mu.Lock()
 	ips, known := n.answers[strings.Join(labels, ".")]
+	fails := n.fails
 	n.mu.Unlock()
 
 	reply := bytes.Clone(query[:end])         // the id and the question, without what may follow
 	reply[2], reply[3] = 0x80|0x04|0x01, 0x80 // a response, authoritative, recursion desired and available
 	clear(reply[6:dnsHeader])                 // no record but the answers
-	if !known {
+	switch {
+	case fails:
+		reply[3] |= serverFailure
+		return reply
+	case !known:
 		reply[3] |= nameError
 	}
 	for _, s := range ips {
@@ -109,8 +128,8 @@ func (n *names) answer(query []byte) []byte {
 	return reply
 }
 
-// resolver asks only n.
-func (n *names) resolver() *net.Resolver {
+// Resolver asks only n.
+func (n *Names) Resolver() *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "udp", n.conn.LocalAddr().String())
 	}}
