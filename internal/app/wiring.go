@@ -152,7 +152,7 @@ func (a *App) finding() intake.Comparer {
 
 // intake receives uploads, and fetches files from addresses that guard permits.
 func (a *App) intake(guard *outbound.Guard) *intake.Intake {
-	return &intake.Intake{DB: a.DB, Blobs: a.Blobs, Envelope: a.Config.Envelope, Book: a.Config.Book, FrameTime: a.Config.FrameTime, Unstarted: a.Config.Unstarted, Unpaid: a.Config.Unpaid, ProjectSize: a.Config.ProjectSize, Memory: a.comparer().Memory, Reuse: a.finding(), Ledger: a.ledger, Guard: guard, Fetcher: guard.Client(intake.FetchLimits())}
+	return &intake.Intake{DB: a.DB, Blobs: a.Blobs, Envelope: a.Config.Envelope, Book: a.Config.Book, FrameTime: a.Config.FrameTime, FrameOutputs: a.Config.Outputs.Files, Unstarted: a.Config.Unstarted, Unpaid: a.Config.Unpaid, ProjectSize: a.Config.ProjectSize, Memory: a.comparer().Memory, Reuse: a.finding(), Ledger: a.ledger, Guard: guard, Fetcher: guard.Client(intake.FetchLimits())}
 }
 
 // doors adds the routes of the API, the MCP tools and the pages. The API comes

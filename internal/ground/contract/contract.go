@@ -100,6 +100,8 @@ const (
 	// for a frame: the files, and their bytes together.
 	FrameOutputs     = 64
 	FrameOutputBytes = 1 << 30
+	// JobOutputs bounds them for a job: its receipt and its manifest list each of them.
+	JobOutputs = 20_000
 	// MaxJSONBodyBytes bounds every JSON request (decisions 1).
 	MaxJSONBodyBytes = 1 << 20
 	MaxWebhookURL    = 2048

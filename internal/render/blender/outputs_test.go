@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"svc.example/internal/render/blender"
+	"svc.example/internal/render/blendfile"
 )
 
 // writing makes the scenes of scripts/scenes/outputs.py once a run.
@@ -208,6 +209,40 @@ func TestPathsOfFileOutputNodesLeadNowhereElse(t *testing.T) {
 	}
 	if _, err := os.Stat("/tmp/svc_stray"); err == nil {
 		t.Error("a node wrote to its own path")
+	}
+}
+
+// What is counted without Blender is what Blender writes: slots without a link and muted nodes
+// write nothing, a multilayer file is one, and a group's node writes once.
+func TestTheReaderCountsWhatFileOutputNodesWrite(t *testing.T) {
+	t.Parallel()
+	dir, err := writing()
+	if err != nil {
+		t.Fatalf("make the scenes: %v", err)
+	}
+	for name, want := range map[string]int{"five": 6, "hostile": 6, "many": 20} {
+		file, err := os.Open(filepath.Join(dir, name+".blend"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		facts, err := blendfile.Inspect(file, blendfile.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		counted := 0
+		for _, n := range facts.Scene.FileOutputNodes {
+			if !n.Muted {
+				counted += n.Files
+			}
+		}
+		p, _, err := written(t, name, blender.OutputLimits{Files: 64, Bytes: 1 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wrote := len(render(t, p, 3).Outputs); counted != want || wrote != want {
+			t.Errorf("%s: counted %d, Blender wrote %d, want %d", name, counted, wrote, want)
+		}
 	}
 }
 

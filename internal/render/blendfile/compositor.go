@@ -50,6 +50,7 @@ func (w *treeWalk) walk(tree records.Record, muted bool, depth int) {
 		return
 	}
 	w.seen[tree.Offset()] = true
+	linked := linkedOutputs(tree)
 	for n := range tree.List("nodes", "bNode") {
 		off := muted || n.Int("flag")&reach.NodeMuted != 0
 		switch n.Int("type") {
@@ -62,7 +63,7 @@ func (w *treeWalk) walk(tree records.Record, muted bool, depth int) {
 			}
 			w.walk(w.f.Tree(n.Ptr("id")), off, depth+1)
 		case nodeFileOutput:
-			o := FileOutputNode{Name: n.Text("name"), Path: outputPath(n), Muted: off}
+			o := FileOutputNode{Name: n.Text("name"), Path: outputPath(n), Muted: off, Files: filesOf(n, linked)}
 			if !w.f.spend(len(o.Name) + len(o.Path)) {
 				w.f.Fail(&TooLargeError{What: "bytes of answer", Limit: answerBudget})
 				return
@@ -70,6 +71,39 @@ func (w *treeWalk) walk(tree records.Record, muted bool, depth int) {
 			w.nodes = append(w.nodes, o)
 		}
 	}
+}
+
+// linkedOutputs are the sockets of a tree's File Output nodes that a link leads to, by address.
+func linkedOutputs(tree records.Record) map[uint64]bool {
+	nodes, linked := map[uint64]bool{}, map[uint64]bool{}
+	for n := range tree.List("nodes", "bNode") {
+		if n.Int("type") == nodeFileOutput {
+			nodes[n.Addr()] = true
+		}
+	}
+	if len(nodes) == 0 {
+		return nil
+	}
+	for link := range tree.List("links", "bNodeLink") {
+		if nodes[link.Ptr("tonode")] {
+			linked[link.Ptr("tosock")] = true
+		}
+	}
+	return linked
+}
+
+// filesOf counts the files that a File Output node writes for a frame, as the driver does.
+func filesOf(n records.Record, linked map[uint64]bool) (files int) {
+	for socket := range n.List("inputs", "bNodeSocket") {
+		if linked[socket.Addr()] {
+			files++
+		}
+	}
+	const multilayer = 28 // R_IMF_IMTYPE_MULTILAYER
+	if n.Follow("storage", "NodeImageMultiFile").Int("format.imtype") == multilayer {
+		files = min(files, 1)
+	}
+	return files
 }
 
 // outputPath reads where a File Output node writes: one file up to 2.62, a

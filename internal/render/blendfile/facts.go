@@ -199,6 +199,8 @@ type FileOutputNode struct {
 	Name  string `json:"name"`  // of the node
 	Path  string `json:"path"`  // base path as written
 	Muted bool   `json:"muted"` // it stands in the tree but writes nothing
+
+	Files int `json:"-"` // that it writes for a frame: one for each linked slot, or one of all layers
 }
 
 // Library is another .blend that this one links from.

@@ -6,6 +6,7 @@ import (
 	"path"
 	"strings"
 
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/digest"
@@ -25,9 +26,6 @@ type Output struct {
 	SizeBytes int64
 }
 
-// MostOutputs bounds the outputs of a job: its receipt and its manifest list each of them.
-const MostOutputs = 20_000
-
 // rejectOutputs fails a frame if as many outputs of each frame are more than a job may have.
 func (f *Frames) rejectOutputs(ctx context.Context, p Picture) (*framecheck.Failure, error) {
 	if len(p.Outputs) == 0 {
@@ -38,11 +36,11 @@ func (f *Frames) rejectOutputs(ctx context.Context, p Picture) (*framecheck.Fail
 		record, err = job.Read(ctx, tx, p.JobID)
 		return err
 	})
-	if err != nil || int64(len(p.Outputs))*record.FrameCount <= MostOutputs {
+	if err != nil || int64(len(p.Outputs))*record.FrameCount <= contract.JobOutputs {
 		return nil, err
 	}
 	return &framecheck.Failure{Code: fault.FrameCheckFailed, Final: true, Log: p.Log, Message: fmt.Sprintf(
-		"Blender wrote %d files for this frame besides its picture, and the job has %d frames. A job can have %d such files.", len(p.Outputs), record.FrameCount, MostOutputs)}, nil
+		"Blender wrote %d files for this frame besides its picture, and the job has %d frames. A job can have %d such files.", len(p.Outputs), record.FrameCount, contract.JobOutputs)}, nil
 }
 
 // addOutputs writes the rows of the outputs of an accepted frame, which has a file name. A name

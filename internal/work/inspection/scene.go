@@ -200,7 +200,13 @@ func SceneOf(f *blendfile.Facts, filename string) quote.Scene {
 	for _, n := range s.FileOutputNodes {
 		if !n.Muted {
 			out.FileOutputNodes = append(out.FileOutputNodes, n.Path)
+			out.OutputsPerFrame += n.Files
 		}
+	}
+	views := max(1, out.Views)
+	out.OutputsPerFrame += views - 1
+	if out.EXRPreviews {
+		out.OutputsPerFrame += views
 	}
 	return out
 }

@@ -49,6 +49,8 @@ type Intake struct {
 	Envelope quote.Envelope // bound on a frame's work
 	// Book has the terms that quotes and upload links get; nil means contract.Published.
 	Book contract.Book
+	// FrameOutputs is how many files a frame may have besides its picture.
+	FrameOutputs int
 	// FrameTime is how long a worker may render a frame. Callers see it with the price.
 	FrameTime time.Duration
 	// Unstarted bounds the bytes that a workspace stores and that no job pays for: uploads,
@@ -250,7 +252,7 @@ func (in *Intake) renderableFor(workspaceID string) func(context.Context, *blend
 func (in *Intake) renderable(ctx context.Context, workspaceID string, facts *blendfile.Facts) error {
 	var farm quote.Farm
 	err := in.DB.Read(ctx, func(tx *db.Tx) (err error) {
-		farm, err = farmOf(ctx, tx, workspaceID)
+		farm, err = in.farmOf(ctx, tx, workspaceID)
 		return err
 	})
 	if err != nil {
@@ -317,7 +319,7 @@ func (in *Intake) lockAgain(ctx context.Context, tx *db.Tx, upload query.Upload,
 	if err != nil {
 		return q, err
 	}
-	farm, err := farmOf(ctx, tx, upload.WorkspaceID)
+	farm, err := in.farmOf(ctx, tx, upload.WorkspaceID)
 	if err != nil {
 		return q, err
 	}
@@ -359,9 +361,9 @@ func (in *Intake) Inspected(ctx context.Context, workspaceID, uploadID string) (
 
 // farmOf is what a quote says about the online workers that may
 // render for its workspace.
-func farmOf(ctx context.Context, tx *db.Tx, workspaceID string) (quote.Farm, error) {
+func (in *Intake) farmOf(ctx context.Context, tx *db.Tx, workspaceID string) (quote.Farm, error) {
 	o, err := dispatch.Offered(ctx, tx, workspaceID)
-	farm := quote.Farm{BlenderVersion: o.BlenderVersion, Workers: o.Workers, DenoiseOff: o.DenoiseOff, NoDenoiser: o.NoDenoiser, Lacks: o.Lacks}
+	farm := quote.Farm{BlenderVersion: o.BlenderVersion, Workers: o.Workers, DenoiseOff: o.DenoiseOff, NoDenoiser: o.NoDenoiser, Lacks: o.Lacks, FrameOutputs: in.FrameOutputs}
 	for _, c := range o.Colors {
 		farm.Colors = append(farm.Colors, quote.Colors(c))
 	}
@@ -389,7 +391,7 @@ func (in *Intake) Requote(ctx context.Context, tx *db.Tx, workspaceID, uploadID 
 	if err != nil {
 		return Inspection{}, err
 	}
-	farm, err := farmOf(ctx, tx, workspaceID)
+	farm, err := in.farmOf(ctx, tx, workspaceID)
 	if err != nil {
 		return Inspection{}, err
 	}

@@ -81,7 +81,7 @@ func (r *Received) storeIn(ctx context.Context, tx *db.Tx, scene string, request
 		return out, fmt.Errorf("store upload: %w", err)
 	}
 	out = Inspection{UploadID: r.uploadID, FrameTime: r.in.FrameTime}
-	farm, err := farmOf(ctx, tx, r.workspaceID)
+	farm, err := r.in.farmOf(ctx, tx, r.workspaceID)
 	if err != nil {
 		return out, err
 	}

@@ -25,6 +25,8 @@ type Farm struct {
 	// Lacks is what the Blenders of workers were built without: one entry for
 	// each combination.
 	Lacks []buildoption.Set
+	// FrameOutputs is how many files a frame may have besides its picture; 0 for the contract's.
+	FrameOutputs int
 }
 
 // Colors is what the Blenders of some workers have for colour management. It is Known.

@@ -43,6 +43,7 @@ type Scene struct {
 	AutorunScripts     []Script         `json:"autorun_scripts,omitempty" doc:"That Python; none of it is run."`
 	DrivenSamples      bool             `json:"driven_samples" doc:"True when a driver or keyframes set the samples."`
 	FileOutputNodes    []string         `json:"file_output_nodes" doc:"Paths of compositor File Output nodes. Their files are delivered with each frame."`
+	OutputsPerFrame    int              `json:"outputs_per_frame,omitempty" doc:"How many files a frame has besides its picture: those of File Output nodes, views and previews. Absent for none."`
 	Simulations        []Simulation     `json:"simulations" doc:"What runs from frame to frame in the picture."`
 	OutputFormat       string           `json:"output_format" doc:"Blender's name of the still or movie format, such as PNG."`
 	MovieOutput        bool             `json:"movie_output" doc:"True when the format is one film; frames are then PNG."`

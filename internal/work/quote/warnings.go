@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/render/buildoption"
 )
 
@@ -43,6 +44,7 @@ const (
 	WarnFramesOutside    WarningCode = "frames_outside_scene"
 	WarnMovieAsPNG       WarningCode = "movie_output_as_png"
 	WarnFileOutput       WarningCode = "file_outputs_wait"
+	WarnTooManyOutputs   WarningCode = "too_many_outputs"
 	WarnNotRepeatable    WarningCode = "not_repeatable"
 	WarnDrivenSamples    WarningCode = "driven_samples"
 	WarnHeavyScene       WarningCode = "heavy_scene"
@@ -277,6 +279,18 @@ func otherWarnings() []WarningRow {
 			"Download the movie once the job is completed.",
 			func(in *inspected) (any, string) {
 				return when(in.MovieOutput, map[string]string{"format": in.OutputFormat}, "The scene's output is a movie file (%s).", in.OutputFormat)
+			}},
+		{WarnTooManyOutputs, SeverityResult, "The scene writes more files besides the pictures than a frame or a job may have.",
+			"The job fails at its first frame, and costs nothing.",
+			"Mute or unlink slots of File Output nodes that you do not need, write several passes into one multilayer OpenEXR, or order fewer frames at once.",
+			func(in *inspected) (any, string) {
+				each, frames := in.OutputsPerFrame, in.selected.count()
+				most := cmp.Or(in.farm.FrameOutputs, contract.FrameOutputs)
+				detail := map[string]int{"outputs_per_frame": each, "most_per_frame": most, "most_per_job": contract.JobOutputs}
+				if each > most {
+					return detail, fmt.Sprintf("The scene writes %d files for each frame besides its picture; a frame may have %d.", each, most)
+				}
+				return when(each*frames > contract.JobOutputs, detail, "The scene writes %d files for each of %d frames besides the pictures; a job may have %d.", each, frames, contract.JobOutputs)
 			}},
 		{WarnFileOutput, SeverityResult, "The scene writes more than one file for a frame (File Output nodes, several views, or JPEG previews of OpenEXR), and no online worker delivers all of them.",
 			"Frames wait for a worker that does.",

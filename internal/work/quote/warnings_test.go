@@ -109,6 +109,7 @@ func causes() map[quote.WarningCode]func(*quote.Scene, *quote.Farm) (skipped int
 		quote.WarnFrameZeroSkipped: func(s *quote.Scene, _ *quote.Farm) int { s.FrameStart = 0; return 1 },
 		quote.WarnFramesOutside:    func(*quote.Scene, *quote.Farm) int { return 0 },
 		quote.WarnMovieAsPNG:       func(s *quote.Scene, _ *quote.Farm) int { s.MovieOutput = true; return 0 },
+		quote.WarnTooManyOutputs:   func(s *quote.Scene, f *quote.Farm) int { f.FrameOutputs, s.OutputsPerFrame = 10, 11; return 0 },
 		quote.WarnFileOutput: func(s *quote.Scene, f *quote.Farm) int {
 			s.FileOutputNodes = []string{"//depth"}
 			lack(f, buildoption.FileOutputs)
@@ -119,6 +120,28 @@ func causes() map[quote.WarningCode]func(*quote.Scene, *quote.Farm) (skipped int
 			s.ResolutionX, s.ResolutionY, s.ResolutionPercentage, s.Samples = 4000, 4000, 100, 4000
 			return 0
 		},
+	}
+}
+
+// The bound on a frame is the operator's, or the contract's; that on a job counts its frames.
+func TestOutputsAreCountedBeforeThePrice(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		each, most, frames int
+		want               string
+	}{
+		{contract.FrameOutputs, 0, 1, ""},
+		{contract.FrameOutputs + 1, 0, 1, "65 files for each frame besides its picture; a frame may have 64."},
+		{contract.FrameOutputs + 1, 100, 1, ""},
+		{10, 0, contract.JobOutputs / 10, ""},
+		{10, 0, contract.JobOutputs/10 + 1, "10 files for each of 2001 frames besides the pictures; a job may have 20000."},
+	} {
+		warnings := quote.Envelope(contract.QualifiedPixelSamples).Warnings(quote.Scene{OutputsPerFrame: c.each, FrameStart: 1, FrameEnd: c.frames, FrameStep: 1}, quote.Farm{FrameOutputs: c.most},
+			quote.Selection{Frames: quote.Frames{Start: 1, End: c.frames, Step: 1}})
+		at := slices.IndexFunc(warnings, func(w quote.Warning) bool { return w.Code == quote.WarnTooManyOutputs })
+		if at < 0 != (c.want == "") || at >= 0 && !strings.Contains(warnings[at].Message, c.want) {
+			t.Errorf("%d outputs of %d, %d frames: %+v", c.each, c.most, c.frames, warnings)
+		}
 	}
 }
 
