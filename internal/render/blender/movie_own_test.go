@@ -44,13 +44,6 @@ sound = strips.new_sound("tone", os.path.join(folder, "tone.wav"), 5, 6)
 for frame, value in ((6, 0.2), (11, 1.0)):
     sound.volume = value
     sound.keyframe_insert("volume", frame=frame)
-bpy.ops.object.speaker_add(location=(0, 0, 2))
-speaker = bpy.context.object
-speaker.data.sound = sound.sound
-speaker.animation_data.nla_tracks[0].strips[0].frame_start = 4
-camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-scene.collection.objects.link(camera)
-scene.camera = camera
 if hostile == "1":
     movie.video_bitrate = movie.maxrate = 2**31 - 1
     movie.gopsize, movie.muxrate = 500, 2**31 - 1
@@ -72,7 +65,7 @@ if path.endswith(".mp4") and b"mp4a" not in open(path, "rb").read():
 else:
     samples = numpy.abs(aud.Sound(path).data()).max(axis=1)
     rate = aud.Sound(path).specs[0]
-    parts = [samples[int((i + 0.2) * rate / 10):int((i + 0.8) * rate / 10)] for i in range(8)]  # codecs move edges
+    parts = [samples[int(i * rate / 10):int((i + 1) * rate / 10)] for i in range(8)]
     print("sound", " ".join("%.2f" % (part.max() if len(part) else 0) for part in parts))
 `
 

@@ -2629,6 +2629,11 @@ export interface Schemas {
         output_format: string;
         /** @description How the scene itself names its frames, such as shot_010_####: what output_name scene gives. */
         output_name?: string;
+        /**
+         * Format: int64
+         * @description How many files a frame has besides its picture: those of File Output nodes, views and previews. Absent for none.
+         */
+        outputs_per_frame?: number;
         /** @description Why the file cannot be rendered without the settings that were chosen. */
         refused?: Schemas["Refused"];
         /** Format: int64 */
