@@ -25,6 +25,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -41,18 +42,18 @@ import (
 // groups lists everything that is measured, in the order of the table. Groups run one
 // after the other: two at once would measure each other.
 func groups(device string, auditJobs, finishedJobs int) []rounds.Group {
-	return []rounds.Group{
+	return slices.Concat([]rounds.Group{
 		rendering.Light(), rendering.Geometry(), rendering.Textures(), rendering.Busy(), rendering.Workers(),
 		rendering.DeviceLight(device), rendering.DeviceHeavy(device), rendering.DeviceScarce(), rendering.Sandbox(), rendering.ETA(), rendering.Look(), rendering.Kept(), rendering.Stills(), rendering.Movie(),
 		requests.Upload(), requests.Project(), requests.API("sqlite"), requests.API("postgres"), requests.Metrics(),
 		storage.Lease("sqlite"), storage.Lease("postgres"), storage.ReceiptLog("sqlite"), storage.ReceiptLog("postgres"),
 		requests.Leaderboard("sqlite"), requests.Leaderboard("postgres"),
 		scale.Workers("sqlite"), scale.Workers("postgres"), scale.Watchers("sqlite"), scale.Watchers("postgres"),
-		scale.Neighbour("sqlite"), scale.Neighbour("postgres"), scale.Looks("sqlite"), scale.Looks("postgres"), scale.Processes(), scale.SmallMachines(), scale.Streams(),
+		scale.Looks("sqlite"), scale.Looks("postgres"), scale.Processes(), scale.SmallMachines(), scale.Streams(),
 		storage.Webhook("sqlite"), storage.Webhook("postgres"), storage.Console(), storage.Audit("sqlite", auditJobs), storage.Audit("postgres", auditJobs),
 		storage.Finished("postgres", finishedJobs), storage.Search("sqlite"), storage.Search("postgres"),
 		reading.Small(), reading.Plain(), reading.Zstd(),
-	}
+	}, scale.Neighbours("sqlite"), scale.Neighbours("postgres"))
 }
 
 // main reads the flags and measures. It exits with 1 when something could not be

@@ -18,6 +18,7 @@ import (
 	"svc.example/internal/app"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/wallet"
 )
@@ -33,15 +34,27 @@ const (
 	neighbourWork   = 4 // workers
 )
 
-// Neighbour has one workspace do its worst by uploads, polls, event streams and JSON-RPC
-// arrays, while another renders, and measures the requests of the other. The baseline is
-// the other alone. The limits are the published ones.
-func Neighbour(engine string) rounds.Group {
-	p99, memory := "neighbour/"+engine+" requests next to a hostile workspace, p99", "neighbour/"+engine+" server memory"
+// Neighbours has one workspace do its worst while another renders, and measures the requests of
+// the other: with each attack alone, and with those of a hostile workspace together.
+func Neighbours(engine string) (groups []rounds.Group) {
+	var together []string
+	for _, one := range attacks {
+		groups = append(groups, neighbour(engine, one.name, one.note, one.name))
+		if one.together {
+			together = append(together, one.name)
+		}
+	}
+	return append(groups, neighbour(engine, "a hostile workspace", "its uploads, reads, streams and arrays together", together...))
+}
+
+// neighbour measures the other workspace next to attacks. The baseline is the other alone. The
+// limits are the published ones.
+func neighbour(engine, what, note string, names ...string) rounds.Group {
+	p99, memory := "neighbour/"+engine+" p99 next to "+what, "neighbour/"+engine+" server memory next to "+what
 	return rounds.Group{
 		Rows: []rounds.Row{
 			{Name: p99, Unit: rounds.Duration, Baseline: "nobody attacks", Goal: rounds.RatioAtMost(2),
-				Note: "status, list, preview of frames and inspect of a workspace whose job renders; ten keys attack from a process of low priority, which stands for other machines"},
+				Note: "status, list, preview of frames and inspect of a workspace whose job renders. The attack: " + note + ", from a process of low priority, which stands for other machines"},
 			{Name: memory, Unit: rounds.Size, Baseline: "before the attack", Goal: rounds.Under(512e6, rounds.Size).Always(), Note: "most that was resident"},
 		},
 		Measure: func(ctx context.Context, b *rounds.Run, into rounds.Record) (err error) {
@@ -65,7 +78,7 @@ func Neighbour(engine string) rounds.Group {
 			err = b.Rounds(ctx, into, func(r rounds.Record) error {
 				var attacked, alone []float64
 				err := b.Turns(func() (err error) {
-					end, err := s.attack(ctx)
+					end, err := s.attack(ctx, names)
 					if err != nil {
 						return err
 					}
@@ -124,8 +137,20 @@ func (s *server) makeHostile(ctx context.Context) error {
 		return err
 	}
 	job, err := s.startAs(ctx, c, contract.MaxFrames)
+	if err != nil {
+		return err
+	}
+	s.hostileJob = job.JobID
+	done, err := s.start(ctx, 1)
 	if err == nil {
-		s.hostileJob = job.JobID
+		done, err = s.client.Wait(ctx, done.JobID, func(client.Event) {})
+	}
+	if err != nil {
+		return err
+	}
+	proof, err := s.client.Proof(ctx, done.JobID)
+	if err == nil {
+		s.proof = links.ProofPath + proof.ReceiptID
 	}
 	return err
 }
@@ -188,14 +213,14 @@ func (s *server) ask(ctx context.Context, key, path string) error {
 	return err
 }
 
-// attack starts the hostile workspace in a process of its own. end stops it, and fails
-// when it was never let in or never refused: then nothing was measured.
-func (s *server) attack(ctx context.Context) (end func() error, err error) {
+// attack starts the attacks in a process of their own. end stops it, and fails when it was never
+// answered: then nothing was measured.
+func (s *server) attack(ctx context.Context, names []string) (end func() error, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	order, err := json.Marshal(attackOrder{URL: s.url, Keys: s.hostile, JobID: s.hostileJob, Scene: s.scene})
+	order, err := json.Marshal(attackOrder{URL: s.url, Attacks: names, Keys: s.hostile, NodeKey: s.nodes[len(s.nodes)-1], JobID: s.hostileJob, Proof: s.proof, Scene: s.scene})
 	if err != nil {
 		return nil, err
 	}
@@ -218,8 +243,8 @@ func (s *server) attack(ctx context.Context) (end func() error, err error) {
 			return err
 		}
 		s.b.Say("the attack was answered %v", answers)
-		if answers["200"] == 0 || answers["429"] == 0 {
-			return fmt.Errorf("the attack was answered %v: it did not reach a limit", answers)
+		if total := len(answers); total == 0 || total == 1 && answers["error"] > 0 {
+			return fmt.Errorf("the attack was answered %v: it reached nothing", answers)
 		}
 		return nil
 	}, nil

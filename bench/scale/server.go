@@ -45,6 +45,7 @@ type server struct {
 	accounts   []string // more account keys of the same workspace
 	hostile    []string // agent keys of the workspace that attacks; see makeHostile
 	hostileJob string
+	proof      string // path of the page of a receipt
 }
 
 // serve makes the store and its keys and starts the server with limits, which are flags.
