@@ -202,7 +202,7 @@ func TestOperatorsSeeAndChangeTheFarm(t *testing.T) {
 	w := &apptest.World{App: started, URL: base}
 	p := operatorOf(t, w)
 	p.open("/admin").want(t, http.StatusOK, "Nobody has audited this service yet", "No job is rendering", "Processes", "running</td>")
-	p.open("/admin/results").want(t, http.StatusOK, "Nobody has handed in a result yet")
+	p.open("/admin/results").want(t, http.StatusOK, "Nobody has submitted a result yet")
 	p.open("/admin/dead-letters").want(t, http.StatusOK, "No dead letters")
 	p.open("/admin/workers").want(t, http.StatusOK, "No worker was seen in the last 24 hours")
 	made := p.submit("/admin/keys", "name", "farm 1").want(t, http.StatusOK, "svc_node_", "shown only once")

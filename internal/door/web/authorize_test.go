@@ -189,7 +189,7 @@ func TestAnotherSiteCanNeitherAnswerNorFrameNorStealAQuestion(t *testing.T) {
 	w := worlds.On(t, "sqlite")
 	p := personOf(t, w, 0)
 	redirect, answers := listener(t)
-	page := p.open(questionOf(redirect)).want(t, http.StatusOK, "svc command line", "Not verified", "Limit a month", `value="10"`, "A program on this computer")
+	page := p.open(questionOf(redirect)).want(t, http.StatusOK, "svc command line", "Not verified", "Monthly limit", `value="10"`, "A program on this computer")
 	origin := strings.TrimSuffix(redirect, "/")
 	policy := page.header.Get("Content-Security-Policy")
 	if !strings.Contains(policy, "form-action 'self' "+origin+";") || !strings.Contains(policy, "frame-ancestors 'none'") || page.header.Get("Cache-Control") != "no-store" {
@@ -209,7 +209,7 @@ func TestAnotherSiteCanNeitherAnswerNorFrameNorStealAQuestion(t *testing.T) {
 		t.Errorf("after a no: %v", q)
 	}
 	for _, fields := range [][]string{{"limit", ""}, {"limit", "lots"}, {"limit", "-1"}, {"days", "0"}, {"days", "1000"}, {"days", "soon"}} {
-		p.answer(page, append([]string{"answer", "allow", "limit", "10", "days", "30"}, fields...)...).want(t, http.StatusBadRequest, `role="alert"`, "Let this program in?")
+		p.answer(page, append([]string{"answer", "allow", "limit", "10", "days", "30"}, fields...)...).want(t, http.StatusBadRequest, `role="alert"`, "Allow this program to use your workspace?")
 	}
 	for name, path := range map[string]string{
 		"to another host": questionOf("https://evil.example/"), "to another client": questionOf(redirect, "client_id", "https://127.0.0.1/client.json"),
@@ -280,7 +280,7 @@ func TestADeviceIsSignedInByItsCode(t *testing.T) {
 			t.Errorf("the tools answer %d", status)
 		}
 		code, poll = begin()
-		p.answer(p.open("/oauth/device?user_code="+code), "answer", "deny", "limit", "5", "days", "30").want(t, http.StatusOK, "was not let in")
+		p.answer(p.open("/oauth/device?user_code="+code), "answer", "deny", "limit", "5", "days", "30").want(t, http.StatusOK, "was denied")
 		if _, body := program(t, p.base, "/oauth/token", poll); body["error"] != "access_denied" {
 			t.Errorf("after a no: %v", body)
 		}

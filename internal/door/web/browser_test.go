@@ -279,6 +279,24 @@ func axeFinds(ctx context.Context, t *testing.T, options string, least int, impa
 	return report.Violations
 }
 
+// cutWords are the short words, outside code, and the parts of times that a page breaks into
+// several lines: a column too narrow to read.
+const cutWords = `(() => {
+  const found = [], range = document.createRange(), lines = (node, from, to) => {
+    range.setStart(node, from);
+    range.setEnd(node, to);
+    return new Set([...range.getClientRects()].map((r) => Math.round(r.top))).size;
+  };
+  const walk = document.createTreeWalker(document.querySelector("main") ?? document.body, NodeFilter.SHOW_TEXT, (node) => node.parentElement.closest("pre, code") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
+  for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+    for (const word of node.data.matchAll(/(?<!\S)[^\s\/_-]{2,12}(?!\S)/g)) {
+      if (lines(node, word.index, word.index + word[0].length) > 1) found.push(word[0]);
+    }
+    if (node.parentElement.matches("time") && lines(node, 0, node.length) > 2) found.push(node.data);
+  }
+  return found.join(", ");
+})()`
+
 type screen struct {
 	name        string
 	wide, high  int64
@@ -349,6 +367,9 @@ func (svc *site) inspect(tab context.Context, s screen, name, path string, compl
 	}
 	if wide := look[int64](tab, t, "document.documentElement.scrollWidth"); wide > s.wide {
 		t.Errorf("%s: %d pixels wide on a screen of %d", name, wide, s.wide)
+	}
+	if cut := look[string](tab, t, cutWords); cut != "" {
+		t.Errorf("%s: words are cut into several lines: %s", name, cut)
 	}
 	own, scripts := `css|svg|jpg|woff2`, 0
 	if svc.signed && (strings.HasPrefix(path, "/console") || strings.HasPrefix(path, "/admin")) {

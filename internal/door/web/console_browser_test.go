@@ -79,6 +79,7 @@ func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 		return begun.path
 	}
 	done := order(p, "1-9")
+	again := order(p, "1-2") // another job to compare with
 	tester := signIn(t, w, w.WorkspaceOf(t, "tester@example.com", 0))
 	tester.test = true
 	tested := order(tester, "1-6")
@@ -99,6 +100,7 @@ func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 		}
 	}
 	completed(done)
+	completed(again)
 	link := regexp.MustCompile(`/s/[0-9A-Za-z]{43}`).FindString(p.submit(done+"/share", "days", "7", "comments", "yes").want(t, http.StatusOK, "comment on frames").text)
 	visitor := &person{t: t, base: base}
 	visitor.submit(link+"/comments", "frame", "2", "comment", "The hand clips through the table.\n\nCan it move up?", "name", "A director with a rather long name").want(t, http.StatusOK, "The hand clips")
@@ -108,7 +110,7 @@ func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 	priced := p.upload("scene.blend", demo.Scene())
 	p.submit("/console/keys", "name", "render farm", "limit", "10")
 	p.submit("/console/members", "email", "animator.with.a.rather.long.address@studio.example.com", "role", "member")
-	joins(t, w, p, identity.Viewer)
+	viewer := joins(t, w, p, identity.Viewer)
 	apptest.Join(t, started.DB, empty.ID, p.Email, identity.Viewer) // the pages offer to switch
 	boss.submit("/admin/acts", "act", "freeze", "subject", empty.ID, "reason", "Its payment is disputed.", "yes", "yes")
 	p.submit("/console/webhooks", "url", "https://studio.example.com/hooks", "description", "the studio")
@@ -143,6 +145,8 @@ func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 			}
 			empty.in(tab)
 			svc.inspect(tab, s, "jobs-first", "/console", complaints)
+			viewer.in(tab)
+			svc.inspect(tab, s, "_jobs-viewer", "/console", complaints)
 			tester.in(tab)
 			svc.inspect(tab, s, "test-job", tested, complaints)
 		})

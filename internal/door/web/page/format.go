@@ -98,10 +98,13 @@ func DayText(t time.Time) string { return t.Format("2 Jan 2006") }
 func MomentText(t time.Time) string { return t.Format("2 Jan 2006, 15:04 UTC") }
 
 // timeElement writes a time as an element that a script of the page rewrites for the
-// reader's own zone. as names the form.
+// reader's own zone. as names the form. In a narrow column, its line breaks only between the
+// date and the time of day.
 func timeElement(as string, write func(time.Time) string) func(time.Time) template.HTML {
 	return func(t time.Time) template.HTML {
-		return template.HTML(fmt.Sprintf(`<time datetime=%q data-as=%q>%s</time>`, t.UTC().Format(time.RFC3339), as, write(t)))
+		date, clock, _ := strings.Cut(write(t), ", ")
+		whole := strings.NewReplacer(" ", "\u00a0")
+		return template.HTML(fmt.Sprintf(`<time datetime=%q data-as=%q>%s, %s</time>`, t.UTC().Format(time.RFC3339), as, whole.Replace(date), whole.Replace(clock)))
 	}
 }
 

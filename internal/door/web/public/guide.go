@@ -71,7 +71,7 @@ var guides = sync.OnceValues(func() (doors []guideDoor, byName map[string]guide)
 
 // markdown makes pages of Markdown. It leaves out HTML and what a link would run.
 func markdown() goldmark.Markdown {
-	return goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+	return goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(labelledCells{}, 1000))),
 		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(codeBlocks{}, 1))))
 }
 

@@ -99,7 +99,7 @@ func npmClientSignsIn(t *testing.T, script string) {
 func allows(p *story.Console, address, what string) {
 	p.T.Helper()
 	p.Open(strings.TrimPrefix(address, p.Base))
-	p.Says("Let this program in?", what)
+	p.Says("Allow this program to use your workspace?", what)
 	p.Run(`document.querySelector("button[value=allow]").click()`)
 }
 

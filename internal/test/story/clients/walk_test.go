@@ -147,7 +147,7 @@ func TestFromAnEmptyWalletToAFrameByAnAgentThatSignsIn(t *testing.T) {
 			return errors.New("the person lets no program in any more")
 		}
 		p.Open(strings.TrimPrefix(address, svc.URL))
-		p.Says("Let this program in?", host, "“Assistant”, which nobody verifies", "Start renders, which spend money", "Limit a month")
+		p.Says("Allow this program to use your workspace?", host, "“Assistant”, which nobody verifies", "Start renders, which spend money", "Monthly limit")
 		p.Run(`document.querySelector("[name=limit]").value = "2.50"; document.querySelector("button[value=allow]").click()`)
 		return nil
 	})

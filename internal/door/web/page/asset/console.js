@@ -20,15 +20,13 @@ document.addEventListener("click", async (event) => {
 
 // -- times ----------------------------------------------------------------------
 
-// The service writes times in UTC; a reader sees those of their own clock.
-const clocks = {
-  moment: new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" }),
-  when: new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "numeric", minute: "2-digit" }),
-};
+// The service writes times in UTC; a reader sees those of their own clock. Lines break between
+// the date and the time of day only.
+const days = { moment: { dateStyle: "medium" }, when: { day: "numeric", month: "short" } };
 const localTimes = () => {
   for (const time of document.querySelectorAll("time[data-as]")) {
     const at = new Date(time.dateTime);
-    time.textContent = clocks[time.dataset.as].format(at);
+    time.textContent = [at.toLocaleDateString([], days[time.dataset.as]), at.toLocaleTimeString([], { timeStyle: "short" })].map((part) => part.replace(/\s/g, "\u00a0")).join(", ");
     time.title = at.toUTCString();
   }
 };
