@@ -73,6 +73,9 @@ func (r *Reader) FirstPreview(ctx context.Context, workspaceID, jobID string) (P
 	return r.Preview(ctx, workspaceID, jobID, int(frame))
 }
 
+// Name is the name of the frame's file.
+func (p Preview) Name() string { return p.frame.File }
+
 // JPEG makes the preview, at most 480 pixels wide or high, from the frame's file or from
 // the artifact. Errors: frame_not_found (also for formats without previews, and for
 // pictures that take more than 32 MiB to read), artifact_expired. It reads the whole

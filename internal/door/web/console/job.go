@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path"
 	"strconv"
 	"strings"
 
@@ -41,6 +42,8 @@ type jobView struct {
 	Cut bool
 	// Whole says why one machine renders each long frame; "" where there is nothing to say.
 	Whole string
+	// NoOverviews says why there is no contact sheet and no animation; "" where there are both.
+	NoOverviews string
 	// Reused is how many frames were taken over from earlier jobs.
 	Reused int
 	// Timeline shows how long each frame took; nil for a few.
@@ -166,6 +169,9 @@ func (s *Site) jobPage(r *http.Request, who identity.Principal, problem *fault.W
 	if err != nil {
 		return page.Page{}, err
 	}
+	if len(views) > 0 {
+		v.NoOverviews = noOverviews(views[0].File)
+	}
 	if v.Whole, err = s.whole(ctx, who, jobID); err != nil {
 		return page.Page{}, err
 	}
@@ -183,6 +189,15 @@ func (s *Site) jobPage(r *http.Request, who identity.Principal, problem *fault.W
 		p.Reload = 10
 	}
 	return p, nil
+}
+
+// noOverviews says why frames in files such as this one have no contact sheet and no animation; ""
+// where they have both.
+func noOverviews(file string) string {
+	if pixels.Thumbnails(file) {
+		return ""
+	}
+	return fmt.Sprintf("No contact sheet and no animation: %s files have no preview.", strings.TrimPrefix(path.Ext(file), "."))
 }
 
 // proofPage is the address of the page that verifies a job's receipt; "" where there is none.
@@ -289,6 +304,12 @@ func (s *Site) sendJob(ctx context.Context, out *stream, who identity.Principal,
 		return err
 	}
 	v := jobView{jobRow: rowOf(who, o)}
+	switch first, err := s.Watch.FirstPreview(ctx, who.WorkspaceID, jobID); {
+	case err == nil:
+		v.NoOverviews = noOverviews(first.Name())
+	case !fault.Is(err, fault.FrameNotFound):
+		return err
+	}
 	if v.ProofPage, err = s.proofPage(ctx, who, o); err != nil {
 		return err
 	}
@@ -307,7 +328,7 @@ func (s *Site) sendJob(ctx context.Context, out *stream, who identity.Principal,
 		if err := json.Unmarshal(e.Data, &f); err != nil {
 			return err
 		}
-		c := cell{JobID: jobID, Frame: f.Frame, View: &watch.FrameView{Frame: f.Frame, SHA256: f.SHA256, Width: f.Width, Height: f.Height, RenderSeconds: f.RenderSeconds}}
+		c := cell{JobID: jobID, Frame: f.Frame, View: &watch.FrameView{Frame: f.Frame, File: f.File, SHA256: f.SHA256, Width: f.Width, Height: f.Height, RenderSeconds: f.RenderSeconds}}
 		text, err := pages.Fragment("job", "arrived", c)
 		if err != nil {
 			return err

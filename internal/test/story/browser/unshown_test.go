@@ -31,6 +31,8 @@ func TestAFrameThatNoBrowserShowsLeadsToItsFile(t *testing.T) {
 		job := p.Await(begun.JobID, client.StatusCompleted)
 		p.Open("/console/jobs/" + job.JobID)
 		p.Until("a place without a picture for each frame", `document.querySelectorAll("#frames .grid a .blank").length === 2`)
+		p.Says("No contact sheet and no animation: dpx files have no preview.")
+		p.Until("no overview is offered", `!document.querySelector("#overviews a[href$='/sheet'], #overviews a[href$='/loop']")`)
 		p.Run(`document.querySelector("#frames .grid a").click()`)
 		p.Says("Browsers cannot show dpx files.")
 		p.Until("a link to the file", `document.querySelector(".notice a[download]").getAttribute("href").endsWith("/frames/1/file?save")`)
