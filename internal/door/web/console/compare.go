@@ -49,6 +49,8 @@ func (s *Site) compare(r *http.Request, who identity.Principal, v *frameView, vi
 	}
 	at := place(views, with)
 	switch {
+	case at >= 0 && cell{View: &views[at]}.Unshown() != "":
+		v.WithNone = fmt.Sprintf("Browsers cannot show %s, so there is nothing to compare with.", views[at].File)
 	case at >= 0:
 		v.With = &cell{JobID: cmp.Or(otherID, v.JobID), Frame: views[at].Frame, View: &views[at], look: v.look}
 	case v.Other != nil:

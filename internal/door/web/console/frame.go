@@ -276,7 +276,16 @@ func (s *Site) thumbnail(w http.ResponseWriter, r *http.Request, who identity.Pr
 	if err != nil {
 		return err
 	}
+	if !pixels.Thumbnails(found.Name()) {
+		return page.SendPicture(w, r, "image/svg+xml", found.SHA256, page.PictureCache, func() ([]byte, error) { return unshownTile(found.Name()), nil })
+	}
 	return page.SendPicture(w, r, "image/jpeg", found.SHA256, page.PictureCache, func() ([]byte, error) { return found.JPEG(r.Context()) })
+}
+
+// unshownTile stands for the small picture of a file that has none: it names the format.
+func unshownTile(name string) []byte {
+	return fmt.Appendf(nil, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 112 63"><text x="56" y="37" font-family="sans-serif" font-size="16" fill="#fff" text-anchor="middle">%s</text></svg>`,
+		template.HTMLEscapeString(strings.ToUpper(strings.TrimPrefix(path.Ext(name), "."))))
 }
 
 // shown reports whether browsers show files of a name's kind.

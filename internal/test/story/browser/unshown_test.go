@@ -29,6 +29,8 @@ func TestAFrameThatNoBrowserShowsLeadsToItsFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		job := p.Await(begun.JobID, client.StatusCompleted)
+		p.Open("/console")
+		p.Until("the job's picture names the format", `document.querySelector(".thumb img").naturalWidth > 0`)
 		p.Open("/console/jobs/" + job.JobID)
 		p.Until("a place without a picture for each frame", `document.querySelectorAll("#frames .grid a .blank").length === 2`)
 		p.Says("No contact sheet and no animation: dpx files have no preview.")
