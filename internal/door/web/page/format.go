@@ -98,7 +98,7 @@ func DayText(t time.Time) string { return t.Format("2 Jan 2006") }
 func MomentText(t time.Time) string { return t.Format("2 Jan 2006, 15:04 UTC") }
 
 // timeElement writes a time as an element that a script of the page rewrites for the
-// reader's own zone. as names the form. In a narrow column, its line breaks only between the
+// reader's own zone. as names the form. In a narrow column, it wraps only between the
 // date and the time of day.
 func timeElement(as string, write func(time.Time) string) func(time.Time) template.HTML {
 	return func(t time.Time) template.HTML {
