@@ -39,3 +39,18 @@ func TestAPreviewThatWaitsShowsWhy(t *testing.T) {
 		}
 	}
 }
+
+func TestFailedJobSaysWhyAndWhatToDo(t *testing.T) {
+	t.Parallel()
+	d := startFakeService(t)
+	d.events = "id: 1\nevent: job\ndata: {\"job_id\":\"JOB-1\",\"status\":\"failed\",\"failure\":" +
+		"{\"code\":\"out_of_memory\",\"message\":\"Blender ran out of memory\",\"suggested_action\":\"Use smaller textures.\"}}\n\n"
+	o, _ := d.options(t)
+	_, err := Run(t.Context(), o)
+	if err == nil || err.Error() != "job JOB-1 failed: Blender ran out of memory (out_of_memory); nothing was charged. Use smaller textures." {
+		t.Errorf("error %v", err)
+	}
+	if shown := failureOf(err); shown.Code != "out_of_memory" || shown.SuggestedAction != "Use smaller textures." {
+		t.Errorf("programs get %+v", shown)
+	}
+}

@@ -1,6 +1,7 @@
 package blender_test
 
 import (
+	"bytes"
 	"io/fs"
 	"maps"
 	"os"
@@ -221,12 +222,11 @@ func TestTheReaderCountsWhatFileOutputNodesWrite(t *testing.T) {
 		t.Fatalf("make the scenes: %v", err)
 	}
 	for name, want := range map[string]int{"five": 6, "hostile": 6, "many": 20} {
-		file, err := os.Open(filepath.Join(dir, name+".blend"))
+		file, err := os.ReadFile(filepath.Join(dir, name+".blend"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer file.Close()
-		facts, err := blendfile.Inspect(file, blendfile.Options{})
+		facts, err := blendfile.Inspect(bytes.NewReader(file), blendfile.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
