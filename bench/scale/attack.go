@@ -29,7 +29,7 @@ const AttackFlag = "attack"
 // attackOrder says whom to attack.
 type attackOrder struct {
 	URL     string
-	Attacks []string // names of attacks that go on together
+	Attacks []string // names of the attacks to make at once
 	Keys    []string // agent keys of one workspace
 	NodeKey string
 	JobID   string // of a job of that workspace, which has not ended
