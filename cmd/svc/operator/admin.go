@@ -110,7 +110,7 @@ type Admin struct {
 	EraseWorkspace eraseWorkspace `cmd:"" help:"Permanently erase the people, names and files of a workspace. Its ledger and the log's hashes stay."`
 	SignInLink     signInLink     `cmd:"" help:"Create a one-time sign-in link."`
 	Audit          audit          `cmd:"" help:"Check money, frames, receipts, the log and files in the whole store. Exits with 1 on any breach."`
-	Doctor         doctor         `cmd:"" help:"Check the setup outside the service: whether browsers may download files from its S3 store. Exits with 1 if they may not."`
+	Doctor         doctorCommand  `cmd:"" help:"Check the database, the store of files, the unit and what lies between callers and the service. Exits with 1 if something is wrong."`
 	Reconcile      reconcile      `cmd:"" help:"Compare the payment provider's payments with the store's top-ups and ledger. Exits with 1 on any difference."`
 
 	// Earlier names of commands above, for scripts that use them.

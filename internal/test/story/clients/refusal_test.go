@@ -10,16 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"svc.example/internal/app"
 	"svc.example/internal/ground/ratelimit"
-	"svc.example/internal/test/await"
 	"svc.example/internal/test/long"
+	"svc.example/internal/test/nginxtest"
 	"svc.example/internal/test/story"
 )
 
@@ -127,7 +124,7 @@ func TestPlainClientsReadEveryRefusal(t *testing.T) {
 			address := map[string]string{open.URL: open.URL, full.URL: full.URL, limited.URL: limited.URL}
 			if way == "nginx" {
 				for from := range address {
-					address[from] = nginx(t, from)
+					address[from] = nginxtest.Start(t, "../../../../docs/install.md", from)
 				}
 			}
 			clients := map[string]func(t *testing.T, url, key, file string) string{"net/http": goClient, "a socket": socketClient}
@@ -239,59 +236,4 @@ func goClient(t *testing.T, url, key, file string) string {
 		return err.Error()
 	}
 	return fmt.Sprint(answer.StatusCode)
-}
-
-// nginx starts an nginx with the location that docs/install.md names, in front of the
-// service at url, and returns its own URL. It speaks plain HTTP here.
-func nginx(t *testing.T, url string) string {
-	t.Helper()
-	document, err := os.ReadFile("../../../../docs/install.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	location := regexp.MustCompile(`(?s)    (client_max_body_size.*?\n    }\n)}`).FindSubmatch(document)
-	if location == nil {
-		t.Fatal("docs/install.md has no configuration of nginx")
-	}
-	folder, address := t.TempDir(), story.FreeAddress(t)
-	text := fmt.Sprintf(`daemon off;
-user root;
-worker_processes 1;
-pid %[1]s/pid;
-error_log stderr warn;
-events {}
-http {
-    access_log off;
-    client_body_temp_path %[1]s/body;
-    proxy_temp_path %[1]s/proxy;
-    fastcgi_temp_path %[1]s/fastcgi;
-    uwsgi_temp_path %[1]s/uwsgi;
-    scgi_temp_path %[1]s/scgi;
-    server {
-        listen %[2]s;
-        %[3]s
-    }
-}
-`, folder, address, strings.ReplaceAll(string(location[1]), "http://127.0.0.1:8080", url))
-	path := filepath.Join(folder, "nginx.conf")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	proxy := exec.CommandContext(t.Context(), "nginx", "-c", path, "-p", folder)
-	proxy.Env = append(os.Environ(), "PATH="+os.Getenv("PATH")+":/usr/sbin")
-	proxy.Cancel = func() error { return proxy.Process.Signal(syscall.SIGTERM) }
-	proxy.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
-	proxy.Stderr = t.Output()
-	if err := proxy.Start(); err != nil {
-		t.Fatalf("start nginx (scripts/install-tools outside installs it): %v", err)
-	}
-	t.Cleanup(func() { _ = proxy.Wait() })
-	await.Until(t, "nginx to listen", func() bool {
-		conn, err := net.DialTimeout("tcp", address, time.Second)
-		if err != nil {
-			return false
-		}
-		return conn.Close() == nil
-	})
-	return "http://" + address
 }
