@@ -130,7 +130,7 @@ func TestAProgramOnThisComputerIsLetInAndListedAndEnded(t *testing.T) {
 		if status, _ := call(t, http.MethodGet, p.base+"/v1/wallet", access, ""); status != http.StatusUnauthorized {
 			t.Errorf("a token for the tools at the API: %d", status)
 		}
-		page := p.open("/console/keys").want(t, http.StatusOK, "svc command line", "$0.00 of $2.50", "until ")
+		page := p.open("/console/keys").want(t, http.StatusOK, "svc command line", "$0.00 of $2.50", ", ends ")
 		row := page.text[strings.Index(page.text, "svc command line"):]
 		p.submit("/console/keys/" + regexp.MustCompile(`key_[0-9a-f]{32}`).FindString(row) + "/revoke")
 		if status, _ := call(t, http.MethodPost, p.base+"/mcp", access, listTools); status != http.StatusUnauthorized {
@@ -264,9 +264,9 @@ func TestADeviceIsSignedInByItsCode(t *testing.T) {
 			}
 		}
 		code, poll := begin()
-		p.open("/oauth/device").want(t, http.StatusOK, "Type the code", "signs them in, not you")
+		p.open("/oauth/device").want(t, http.StatusOK, "Enter the code", "signs them in, not you")
 		p.open("/oauth/device?user_code=XXXX-XXXX").want(t, http.StatusBadRequest, "No device is waiting")
-		page := p.open("/oauth/device?user_code="+strings.ToLower(code)).want(t, http.StatusOK, code, "If somebody sent you this code")
+		page := p.open("/oauth/device?user_code="+strings.ToLower(code)).want(t, http.StatusOK, code, "If somebody sent you the code or the link")
 		if status, body := program(t, p.base, "/oauth/token", poll); status != http.StatusBadRequest || body["error"] != "authorization_pending" {
 			t.Errorf("before an answer: %d %v", status, body)
 		}

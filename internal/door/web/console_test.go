@@ -336,7 +336,7 @@ func TestAKeyIsShownOnceAndEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := worlds.On(t, "sqlite")
 	p := personOf(t, w, 0)
-	made := p.submit("/console/keys", "name", "render <farm>", "limit", "2.50", "days", "30").want(t, http.StatusOK, "render &lt;farm&gt;", "shown only once", "svc config set key svc_agent_", "$0.00 of $2.50", "until ")
+	made := p.submit("/console/keys", "name", "render <farm>", "limit", "2.50", "days", "30").want(t, http.StatusOK, "render &lt;farm&gt;", "shown only once", "svc config set key svc_agent_", "$0.00 of $2.50", ", ends ")
 	secret := regexp.MustCompile(`svc_agent_[0-9A-Za-z]{43}`).FindString(made.text)
 	again := p.open("/console/keys")
 	if secret == "" || strings.Contains(again.text, secret) {

@@ -99,7 +99,7 @@ func TestListsLeadToOlderAndToNewerPages(t *testing.T) {
 		wantPages(t, "workspaces", boss.pagesOf("/admin/workspaces", workspace), 0, 3)
 		wantPages(t, "acts", boss.pagesOf("/admin/acts", `add \$[0-9.]+ to the wallet of `+rich.ID+`, which has \$[0-9.]+`), 0, 3)
 		owner := signIn(t, w, rich)
-		if ledger := owner.pagesOf("/console/wallet?month=2026-01", `<td class="n">\$[0-9.]+</td></tr>`); len(ledger) != 3 || len(ledger[0]) != 50 || len(ledger[2]) != made-100 {
+		if ledger := owner.pagesOf("/console/wallet?month=2026-01", `<td class="n wide">\$[0-9.]+</td></tr>`); len(ledger) != 3 || len(ledger[0]) != 50 || len(ledger[2]) != made-100 {
 			t.Errorf("the ledger has the pages %q", ledger)
 		}
 		older, _ := owner.follow(owner.open("/console/wallet?month=2026-01"), "next")

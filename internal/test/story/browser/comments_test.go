@@ -106,7 +106,8 @@ func TestNobodyCommentsWhereTheOwnerDoesNotAllowIt(t *testing.T) {
 		if page := story.Get(t, http.MethodGet, closed, nil); strings.Contains(string(page.Body), "<form") {
 			t.Error("a link without comments has a form")
 		}
-		say(link[:len(link)-1]+"0", text).Want(t, http.StatusNotFound, "This link does not work")
+		another := link[:len(link)-1] + map[bool]string{false: "0", true: "1"}[strings.HasSuffix(link, "0")]
+		say(another, text).Want(t, http.StatusNotFound, "This link does not work")
 		say(link, text, func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }).Want(t, http.StatusForbidden, "own pages")
 		say(link, text, func(r *http.Request) { r.Header.Set("Origin", "https://elsewhere.example") }).Want(t, http.StatusForbidden, "own pages")
 		for frame, field := range map[string]string{"3": "The frame must be", "": "The frame must be", "1.5": "The frame must be", "1; x": "The frame must be"} {

@@ -60,7 +60,7 @@ func TestAnOperatorDrainsAWorkerAndEndsAJobInABrowser(t *testing.T) {
 
 		p.Open("/admin/jobs/" + paid.JobID)
 		p.Do(chromedp.SetValue(chromedp.CSS("[name=amount]"), "0.01"))
-		press(p, "Give back")
+		press(p, "Refund")
 		p.Says("This will return 0.01 USD")
 		press(p, "Yes, do it")
 		p.Says("Done, and recorded")
