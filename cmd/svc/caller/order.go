@@ -239,10 +239,16 @@ func (r *run) start(ctx context.Context, j *jobFile) error {
 // send accepts the quote at the service. After the yes, Ctrl-C must not leave it
 // unknown whether money is reserved, so it does not end the call.
 func (r *run) send(ctx context.Context, j *jobFile) (*client.Job, error) {
-	said := context.AfterFunc(ctx, func() {
+	said := make(chan struct{})
+	silence := context.AfterFunc(ctx, func() {
+		defer close(said)
 		terminal.Printf(r.Human, "waiting for the service to say whether you pay. Ctrl-C again stops at once; the same command then continues")
 	})
-	defer said()
+	defer func() {
+		if !silence() {
+			<-said // two lines at once would mix
+		}
+	}()
 	job, err := r.Client.Start(context.WithoutCancel(ctx), &client.Quote{UploadID: j.UploadID, QuoteID: j.QuoteID}, client.StartRequest{LegalAcceptance: client.LegalV1, MaxPriceCents: r.MaxCents, Tags: r.Tags})
 	if err == nil {
 		return job, nil
