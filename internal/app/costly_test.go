@@ -13,6 +13,7 @@ var uncharged = map[string]string{
 	"work/delivery/delivery.go":   "workers are needed, whatever they cost; their decoding has bounds of its own",
 	"work/preview/accept.go":      "a worker's picture, of 640 pixels at most",
 	"work/recheck/accept.go":      "a worker's picture",
+	"work/job/search.go":          "work/job/list.go charges it",
 	"work/receipt/contents.go":    "svc verify reads a ZIP on its caller's machine",
 	"work/receipt/pictures.go":    "svc verify reads pictures on its caller's machine",
 	"work/overview/loop.go":       "work/overview/overview.go charges all that is drawn",
