@@ -152,6 +152,7 @@ func (f *inspected) judge() {
 	}
 	if refused, ok := errors.AsType[*fault.Error](inspection.Renderable(f.Facts, quote.Farm{})); ok {
 		f.Refused, f.FrameCount = &refusal{refused.Code, refused.Message}, 0
+		f.Warnings = slices.DeleteFunc(f.Warnings, func(w quote.Warning) bool { return w.Code == quote.WarnNewerFile }) // nothing renders it
 		return
 	}
 	f.PriceCents = int(contract.Published().Current().Price(int64(f.FrameCount)))

@@ -4,13 +4,18 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"svc.example/client"
 	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/demo"
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/work/quote"
 )
@@ -202,5 +207,32 @@ func TestInspectSaysWhatTheServiceWouldRefuse(t *testing.T) {
 	found.print(&text)
 	if !strings.Contains(text.String(), string(found.Refused.Code)) || strings.Contains(text.String(), "price") {
 		t.Errorf("printed %s", text.String())
+	}
+}
+
+// TestARefusedFileIsNotSaidToBeRendered: one that only a later Blender reads has no other warning
+// of its version.
+func TestARefusedFileIsNotSaidToBeRendered(t *testing.T) {
+	t.Parallel()
+	unpack, err := zstd.NewReader(bytes.NewReader(demo.Scene()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unpack.Close()
+	file, err := io.ReadAll(unpack)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for version, refused := range map[string]bool{"402": false, "599": true} {
+		copy(file[len("BLENDER-v"):], version)
+		path := filepath.Join(t.TempDir(), "newer.blend")
+		if err := os.WriteFile(path, file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		found := inspectedFile(t, path, "")
+		warned := slices.ContainsFunc(found.Warnings, func(w quote.Warning) bool { return w.Code == quote.WarnNewerFile })
+		if (found.Refused != nil) != refused || warned == refused {
+			t.Errorf("%s: refused %+v, warned %v", version, found.Refused, warned)
+		}
 	}
 }
