@@ -24,8 +24,7 @@ var foreign = []string{
 	"beauty_0007_2",                                     // a file
 	"http_503", "non_idempotent", "proxy_next_upstream", // nginx
 	"node_url", "mcp_url",
-	"pool_mode", // PgBouncer
-	"s_client",  // openssl
+	"s_client", // openssl
 }
 
 // TestPagesNameMembersThatExist holds every word such as `frame_count` that a page has in
