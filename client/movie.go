@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"svc.example/internal/ground/atomicfile"
 )
 
-// movieFile is the movie in a folder of frames.
-const movieFile = "movie.mp4"
+// MovieFile is the movie in a folder of frames.
+const MovieFile = "movie.mp4"
 
 // ErrMovieNotReady means that no worker has encoded a movie in time. [Client.Movie] still waits
 // for it.
@@ -42,9 +44,9 @@ func (c *Client) SaveMovie(ctx context.Context, job *Job, folder string) (path s
 		return "", err
 	}
 	defer movie.Close()
-	path = filepath.Join(folder, movieFile)
+	path = filepath.Join(folder, MovieFile)
 	if err := writeWhole(path, movie); err != nil {
-		return "", fmt.Errorf("save %s: %w", movieFile, err)
+		return "", fmt.Errorf("save %s: %w", MovieFile, err)
 	}
 	return path, nil
 }
@@ -58,7 +60,7 @@ func writeWhole(path string, from io.Reader) error {
 	}
 	_, err = io.Copy(to, from)
 	if err = errors.Join(err, to.Close()); err == nil {
-		return os.Rename(part, path)
+		return atomicfile.Publish(part, path)
 	}
 	return errors.Join(err, os.Remove(part))
 }

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime/multipart"
@@ -19,7 +20,9 @@ import (
 	"sync"
 	"time"
 
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/demo"
+	"svc.example/internal/work/farmapi"
 )
 
 // AttackFlag makes this program attack a service, until SIGTERM. It reads an attackOrder from
@@ -38,9 +41,11 @@ type attackOrder struct {
 }
 
 // attack is one way to take from others what a service has to share. So many senders send as
-// fast as they are answered, and ignore requests to wait. To add one, add it to attacks.
+// fast as they are answered, and ignore requests to wait. It reached what it attacks if it was
+// answered in all of these ways. To add one, add it to attacks.
 type attack struct {
 	name, note string
+	answers    []string
 	together   bool // it is part of what a hostile workspace does at once
 	senders    int
 	send       func(ctx context.Context, a *attacker, key string) error
@@ -57,38 +62,44 @@ const (
 )
 
 var attacks = []attack{
-	{"uploads", "inspections of files of 1 MiB, each another one", true, 4, func(ctx context.Context, a *attacker, key string) error { return a.upload(ctx, key) }},
-	{"reads", "the status of a job", true, 8, func(ctx context.Context, a *attacker, key string) error {
+	{"uploads", "inspections of files of 1 MiB, each another one", []string{"200", "429"}, true, 4, func(ctx context.Context, a *attacker, key string) error { return a.upload(ctx, key) }},
+	{"reads", "the status of a job", []string{"200", "429"}, true, 8, func(ctx context.Context, a *attacker, key string) error {
 		return a.ask(ctx, key, http.MethodGet, "/node/v1/jobs/"+a.JobID, "", nil)
 	}},
-	{"streams", "300 open event streams", true, attackStreams, func(ctx context.Context, a *attacker, key string) error {
+	{"streams", "300 open event streams", []string{"200", "429"}, true, attackStreams, func(ctx context.Context, a *attacker, key string) error {
 		return a.ask(ctx, key, http.MethodGet, "/node/v1/jobs/"+a.JobID+"/events", "", nil)
 	}},
-	{"arrays", "JSON-RPC arrays of 500 calls", true, 2, func(ctx context.Context, a *attacker, key string) error {
+	{"arrays", "JSON-RPC arrays of 500 calls", []string{"429"}, true, 2, func(ctx context.Context, a *attacker, key string) error {
 		return a.ask(ctx, key, http.MethodPost, "/mcp", "application/json", strings.NewReader(a.array))
 	}},
-	{"names", "projects of 9,999 files, all but one of them empty", false, 4, func(ctx context.Context, a *attacker, key string) error {
+	{"names", "projects of 9,999 files, all but one of them empty", []string{"200", "429"}, false, 4, func(ctx context.Context, a *attacker, key string) error {
 		return a.project(ctx, key, attackNames, 0)
 	}},
-	{"hashes", "projects that list one part of 1 MiB 90 times", false, 4, func(ctx context.Context, a *attacker, key string) error {
+	{"hashes", "projects that list one part of 1 MiB 90 times", []string{"200", "429"}, false, 4, func(ctx context.Context, a *attacker, key string) error {
 		return a.project(ctx, key, 0, attackTimes)
 	}},
-	{"proofs", "pages that verify a receipt, without a key", false, 8, func(ctx context.Context, a *attacker, _ string) error {
+	{"proofs", "pages that verify a receipt, without a key", []string{"200", "429"}, false, 8, func(ctx context.Context, a *attacker, _ string) error {
 		return a.ask(ctx, "", http.MethodGet, a.Proof, "", nil)
 	}},
-	{"sign-ins", "requests for sign-in links to addresses that nobody has", false, 8, func(ctx context.Context, a *attacker, _ string) error {
+	{"sign-ins", "requests for sign-in links to addresses that nobody has", []string{"200", "429"}, false, 8, func(ctx context.Context, a *attacker, _ string) error {
 		form := url.Values{"email": {hex.EncodeToString(random(8)) + "@example.com"}}.Encode()
 		return a.ask(ctx, "", http.MethodPost, "/console/sign-in", "application/x-www-form-urlencoded", strings.NewReader(form))
 	}},
-	{"devices", "devices that ask for a code", false, 8, func(ctx context.Context, a *attacker, _ string) error {
+	{"devices", "devices that ask for a code", []string{"200", "429"}, false, 8, func(ctx context.Context, a *attacker, _ string) error {
 		form := url.Values{"client_id": {"https://app.example/client.json"}}.Encode()
 		return a.ask(ctx, "", http.MethodPost, "/oauth/device", "application/x-www-form-urlencoded", strings.NewReader(form))
 	}},
-	{"connections", "2,000 connections that begin a request and end it never", false, 2_000, func(ctx context.Context, a *attacker, _ string) error { return a.hold(ctx) }},
-	{"deliveries", "pictures of 1 MiB for leases that nobody has", false, 4, func(ctx context.Context, a *attacker, _ string) error {
-		return a.ask(ctx, a.NodeKey, http.MethodPost, "/farm/v1/frames", "multipart/form-data; boundary=b", io.MultiReader(
-			strings.NewReader("--b\r\nContent-Disposition: form-data; name=\"result\"\r\n\r\n{\"lease_id\":\"LSE-0\",\"attempt\":1,\"size_bytes\":1048576}\r\n--b\r\nContent-Disposition: form-data; name=\"image\"; filename=\"a.png\"\r\n\r\n"),
-			bytes.NewReader(random(attackJunk)), strings.NewReader("\r\n--b--\r\n")))
+	{"connections", "2,000 connections that begin a request and end it never", []string{"held"}, false, 2_000, func(ctx context.Context, a *attacker, _ string) error { return a.hold(ctx) }},
+	{"deliveries", "pictures of 1 MiB for leases that nobody has", []string{"409"}, false, 4, func(ctx context.Context, a *attacker, _ string) error {
+		sum := sumOf(a.part)
+		err := a.node.Deliver(ctx, farmapi.FrameResult{
+			WorkerID: a.worker, LeaseID: a.worker, Attempt: 1, JobID: a.JobID, Frame: 1, File: "frame_0001.png",
+			SHA256: sum, PixelSHA256: sum, SizeBytes: attackJunk, Width: 512, Height: 512, Device: "CPU",
+		}, bytes.NewReader(a.part))
+		if refused, ok := errors.AsType[*farmapi.Error](err); ok {
+			a.count(fmt.Sprint(refused.Status))
+		}
+		return err
 	}},
 }
 
@@ -103,12 +114,18 @@ func Attack(ctx context.Context, from io.Reader, to io.Writer) error {
 		return err
 	}
 	// Other callers have other addresses.
-	from127 := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}, Timeout: attackHeld}
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}, Timeout: attackHeld}
 	a := attacker{
-		attackOrder: order, scene: scene, part: random(attackJunk), answers: map[string]int{}, dial: from127.DialContext,
-		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: attackStreams, DialContext: from127.DialContext}},
+		attackOrder: order, scene: scene, part: random(attackJunk), answers: map[string]int{}, dial: dialer.DialContext,
+		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: attackStreams, DialContext: dialer.DialContext}},
+		node:   farmapi.NewClient(order.URL, order.NodeKey),
 		array:  "[" + strings.TrimSuffix(strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"tools/list"},`, attackCalls), ",") + "]",
 	}
+	worker, err := a.node.Register(ctx, farmapi.RegisterRequest{Name: "hostile", Renderer: contract.SyntheticRenderer, Device: "CPU"})
+	if err != nil {
+		return err
+	}
+	a.worker = worker.WorkerID
 	var all sync.WaitGroup
 	for _, one := range attacks {
 		if !slices.Contains(order.Attacks, one.name) {
@@ -132,6 +149,8 @@ type attacker struct {
 	scene   []byte
 	part    []byte
 	array   string
+	node    *farmapi.Client
+	worker  string // the id of a worker that holds no frame
 	client  *http.Client
 	dial    func(ctx context.Context, network, address string) (net.Conn, error)
 	mu      sync.Mutex

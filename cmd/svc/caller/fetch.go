@@ -25,7 +25,6 @@ const (
 	checkpointFile = "checkpoint"
 	sheetFile      = "contact-sheet.jpg"
 	loopFile       = "loop.webp"
-	movieFile      = "movie.mp4"
 )
 
 // fetch downloads, verifies and unpacks a completed job into r.Folder.
@@ -257,7 +256,7 @@ func (r *Result) readKept(j *jobFile) error {
 		kept.Frames = append(kept.Frames, path)
 	}
 	kept.ContactSheet, kept.Loop = existing(j.folder, sheetFile), existing(j.folder, loopFile)
-	kept.Movie = existing(j.folder, movieFile)
+	kept.Movie = existing(j.folder, client.MovieFile)
 	*r = kept
 	return nil
 }

@@ -163,8 +163,10 @@ func (r *Result) Print(w io.Writer) {
 	row("price", price)
 	row("took", r.took())
 	row("rendered", r.renderedBy())
-	for i, code := range r.Switched {
-		row([]string{"changed", ""}[min(i, 1)], changed(code))
+	name := "changed"
+	for _, code := range r.Switched {
+		row(name, changed(code))
+		name = ""
 	}
 	row("zip", near(r.ZIP))
 	row("sha256", r.SHA256)
@@ -175,10 +177,8 @@ func (r *Result) Print(w io.Writer) {
 
 // changed says what was rendered in place of what the file asks for. The receipt has the code.
 func changed(code string) string {
-	for _, w := range quote.WarningTable() {
-		if string(w.Code) == code {
-			return fmt.Sprintf("%s (%s)", w.Instead, code)
-		}
+	if w, ok := quote.RowOf(quote.WarningCode(code)); ok {
+		return fmt.Sprintf("%s (%s)", w.Instead, code)
 	}
 	return code
 }

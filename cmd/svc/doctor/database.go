@@ -10,14 +10,15 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"svc.example/internal/ground/db"
 	"svc.example/internal/work/process"
 )
 
 // spareConnections are for svc admin and for watching.
 const spareConnections = 3
 
-// Database checks a PostgreSQL server at an address for a service of so many processes, each with
-// so many connections.
+// Database checks a PostgreSQL server at an address for a service of so many processes.
+// connections is what each is told of its own; 0 is nothing.
 func Database(ctx context.Context, address string, processes, connections int) ([]Finding, error) {
 	config, err := pgxpool.ParseConfig(address) // it knows the parameters of the service's own pool
 	if err != nil {
@@ -30,8 +31,7 @@ func Database(ctx context.Context, address string, processes, connections int) (
 	defer func() { _ = first.Close(context.WithoutCancel(ctx)) }()
 	var allowed, server int
 	var now time.Time
-	err = first.QueryRow(ctx, `SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int, pg_backend_pid(), clock_timestamp()`).
-		Scan(&allowed, &server, &now)
+	err = first.QueryRow(ctx, "SELECT "+db.AllowedConnections+", pg_backend_pid(), clock_timestamp()").Scan(&allowed, &server, &now)
 	if err != nil {
 		return nil, fmt.Errorf("check the database: %w", err)
 	}
@@ -39,7 +39,7 @@ func Database(ctx context.Context, address string, processes, connections int) (
 	if err != nil {
 		return nil, fmt.Errorf("check how the database is pooled: %w", err)
 	}
-	return []Finding{enough(allowed, max(processes, 1), connections), pooling(pooled), clock("database_clock", "the database", now, time.Now())}, nil
+	return []Finding{enough(allowed, max(processes, 1), int(db.ConnectionsOf(config, connections))), pooling(pooled), clock("database_clock", "the database", now, time.Now())}, nil
 }
 
 func enough(allowed, processes, connections int) Finding {

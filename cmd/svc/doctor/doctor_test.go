@@ -3,7 +3,6 @@ package doctor_test
 import (
 	"fmt"
 	"maps"
-	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -12,11 +11,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"svc.example/cmd/svc/doctor"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/dbtest"
+	"svc.example/internal/test/story"
 	"svc.example/internal/work/process"
 )
 
@@ -58,6 +57,20 @@ func TestMoreProcessesThanPostgreSQLHasConnectionsForAreCounted(t *testing.T) {
 	}
 	if change := failed(found)["database_connections"]; !strings.HasPrefix(change, "In postgresql.conf: max_connections = 30013, or start each process with --database-connections ") {
 		t.Errorf("%+v", found)
+	}
+}
+
+// TestConnectionsThatTheAddressAsksForCount: each process opens as many, unless it is told otherwise.
+func TestConnectionsThatTheAddressAsksForCount(t *testing.T) {
+	t.Parallel()
+	for most, want := range map[string]bool{"": false, "&pool_max_conns=20000": true} {
+		found, err := doctor.Database(t.Context(), dbtest.URL(t, "postgres")+most, 1, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, named := failed(found)["database_connections"]; named != want {
+			t.Errorf("%s: %+v", most, found)
+		}
 	}
 }
 
@@ -103,14 +116,8 @@ func pgbouncer(t *testing.T, database, mode string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := listener.Addr().(*net.TCPAddr)
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	address := story.FreeAddress(t)
+	port := address[strings.LastIndexByte(address, ':')+1:]
 	folder, err := os.MkdirTemp("/tmp", "svc-pgbouncer-") // it may run as another user
 	if err != nil {
 		t.Fatal(err)
@@ -121,12 +128,12 @@ func pgbouncer(t *testing.T, database, mode string) string {
 * = host=%s port=%s user=%s password=%s
 [pgbouncer]
 listen_addr = 127.0.0.1
-listen_port = %d
+listen_port = %s
 unix_socket_dir =
 auth_type = any
 pool_mode = %s
 ignore_startup_parameters = extra_float_digits,search_path,options
-`, u.Hostname(), u.Port(), u.User.Username(), password, at.Port, mode)
+`, u.Hostname(), u.Port(), u.User.Username(), password, port, mode)
 	path := filepath.Join(folder, "pgbouncer.ini")
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
@@ -146,13 +153,7 @@ ignore_startup_parameters = extra_float_digits,search_path,options
 		t.Fatalf("start PgBouncer (scripts/install-tools outside installs it): %v", err)
 	}
 	t.Cleanup(func() { _ = pooler.Wait() })
-	await.Until(t, "PgBouncer to listen", func() bool {
-		conn, err := net.DialTimeout("tcp", at.String(), time.Second)
-		if err != nil {
-			return false
-		}
-		return conn.Close() == nil
-	})
-	u.Host = at.String()
+	await.Listener(t, "PgBouncer", address)
+	u.Host = address
 	return u.String()
 }

@@ -40,7 +40,7 @@ func TestWhatAProxyBreaksIsNamedWithTheLineToChange(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			listen := story.FreeAddress(t)
-			address := nginxtest.Start(t, "../../../docs/install.md", "http://"+listen, c.edits...)
+			address := nginxtest.Start(t, "../../../docs/install.md", story.FreeAddress(t), "http://"+listen, c.edits...)
 			svc := story.StartLone(t, app.Config{
 				Listen: listen, Data: t.TempDir(), Log: story.LogOf(t), PublicURL: address, TrustedHops: c.hops,
 				Rate: ratelimit.Policy{PerMinute: 60, Burst: 20},

@@ -1,27 +1,25 @@
 package doctor
 
-import "strings"
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
 
 // Unit compares the unit that starts the service, as systemctl cat prints it, with the settings
 // that commands of this machine have: by flag, such as data. Flags of the unit count before the
 // configuration file, which the commands read too, so they would work on another store.
 func Unit(text string, settings map[string]string) Finding {
 	const check = "unit"
-	for name, value := range unitFlags(text) {
-		here, known := settings[name]
-		if known && value != here {
+	flags := unitFlags(text)
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		if value, set := flags[name]; set && value != settings[name] {
 			return wrong(check, "Run systemctl edit --full svc.service, take --"+name+" out of ExecStart, and set it in /etc/svc/config.json",
-				"the unit starts the service with --%s %s, and commands use %s", name, value, orNothing(here))
+				"the unit starts the service with --%s %s, and commands use %s", name, value, cmp.Or(settings[name], "none"))
 		}
 	}
 	return fine(check)
-}
-
-func orNothing(value string) string {
-	if value == "" {
-		return "none"
-	}
-	return value
 }
 
 // unitFlags are the flags and the variables with which a unit starts svc serve. A later line
@@ -47,9 +45,7 @@ func unitFlags(text string) map[string]string {
 			}
 		}
 	}
-	for name, value := range flags {
-		variables[name] = value
-	}
+	maps.Copy(variables, flags)
 	return variables
 }
 

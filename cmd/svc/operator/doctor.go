@@ -24,7 +24,7 @@ type doctorCommand struct {
 	adminFlags
 	PublicURL   string `name:"public-url" env:"SVC_PUBLIC_URL" placeholder:"URL" help:"The address at which callers reach the service, such as https://render.example.com. Without it, the way to it is not checked."`
 	TrustedHops int    `name:"trusted-hops" env:"SVC_TRUSTED_HOPS" help:"What svc serve is told of the proxies in front of it."`
-	Connections int    `name:"database-connections" env:"SVC_DATABASE_CONNECTIONS" default:"21" placeholder:"N" help:"What each process is told, for PostgreSQL."`
+	Connections int    `name:"database-connections" env:"SVC_DATABASE_CONNECTIONS" placeholder:"N" help:"What each process is told, for PostgreSQL."`
 	Key         string `env:"SVC_KEY" config:"-" placeholder:"KEY" help:"Agent or account key of any workspace, with which an event stream is tried."`
 }
 
@@ -95,15 +95,16 @@ func (c *doctorCommand) ofBlobs(ctx context.Context) ([]doctor.Finding, error) {
 	if c.Blobs == "" {
 		return []doctor.Finding{found}, nil // browsers fetch files from svc
 	}
-	store, _, err := blob.OpenS3(ctx, c.Blobs, time.Now())
-	if err != nil {
-		return nil, err
+	store, err := blob.ReadS3(ctx, c.Blobs)
+	lacks := ""
+	if err == nil {
+		lacks, err = store.ForBrowsers(ctx)
 	}
-	if found.Lacks, err = store.ForBrowsers(ctx); err != nil {
-		return nil, err
-	}
-	if found.OK = found.Lacks == ""; !found.OK {
-		found.Lacks, found.Change = "browsers cannot follow links to files in the store: "+found.Lacks, "Set the CORS rule of the bucket as the page of configuration says"
+	switch {
+	case err != nil:
+		found = doctor.Finding{Check: found.Check, Lacks: err.Error(), Change: "Correct --blobs, or the credentials for it"}
+	case lacks != "":
+		found = doctor.Finding{Check: found.Check, Lacks: "browsers cannot follow links to files in the store: " + lacks, Change: "Set the CORS rule of the bucket as the page of configuration says"}
 	}
 	return []doctor.Finding{found}, nil
 }

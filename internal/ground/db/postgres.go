@@ -66,19 +66,27 @@ const poolSize = 20
 // inside of another.
 const LeastConnections = 4
 
+// ConnectionsOf is how many connections a process may open to PostgreSQL: as many as connections
+// says; if it is 0, what the address says, but no less than usual.
+func ConnectionsOf(address *pgxpool.Config, connections int) int32 {
+	if connections != 0 {
+		return int32(min(connections, math.MaxInt32))
+	}
+	return max(address.MaxConns, poolSize) + 1 // one listens
+}
+
+// AllowedConnections is SQL: how many connections a PostgreSQL server allows to a service.
+const AllowedConnections = "current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int"
+
 func openPostgres(ctx context.Context, cfg Config) (*DB, error) {
 	pc, err := pgxpool.ParseConfig(cfg.URL)
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case cfg.Connections != 0 && cfg.Connections < LeastConnections:
+	if cfg.Connections != 0 && cfg.Connections < LeastConnections {
 		return nil, fmt.Errorf("%d connections are too few: %d is the least", cfg.Connections, LeastConnections)
-	case cfg.Connections != 0:
-		pc.MaxConns = int32(min(cfg.Connections, math.MaxInt32)) - 1 // one listens
-	case pc.MaxConns < poolSize:
-		pc.MaxConns = poolSize
 	}
+	pc.MaxConns = ConnectionsOf(pc, cfg.Connections) - 1 // one listens
 	if cfg.Schema != "" {
 		if err := makeSchema(ctx, pc.ConnConfig, cfg.Schema); err != nil {
 			return nil, err
@@ -116,7 +124,7 @@ func (d *DB) WarnOfConnections(ctx context.Context) {
 	}
 	own := int(e.pool.Config().MaxConns) + 1 // one listens
 	var allowed, others int
-	err := d.write.QueryRowContext(ctx, `SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
+	err := d.write.QueryRowContext(ctx, "SELECT "+AllowedConnections+`,
 		(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid())`).Scan(&allowed, &others)
 	if err == nil && own+others > allowed {
 		cmp.Or(d.cfg.Log, slog.Default()).Warn("PostgreSQL may run out of connections: raise its max_connections, or lower --database-connections of each process",

@@ -40,27 +40,29 @@ type file struct {
 // kinds are the kinds of files by their first bytes, each with the function that reports whether
 // one of them is cut off.
 var kinds = []struct {
+	from  int // where the magic is
 	magic string
 	cut   func(f file) bool
 }{
-	{"\x89PNG\r\n\x1a\n", cutPNG},
-	{"\xff\xd8\xff", cutJPEG},
-	{"RIFF", func(f file) bool { return f.lacks(8+int64(f.little32(4))) && f.little32(4) < 1<<31 }}, // a WAV that is written as a stream has a larger number
-	{"II*\x00", func(f file) bool { return cutTIFF(f, binary.LittleEndian) }},
-	{"MM\x00*", func(f file) bool { return cutTIFF(f, binary.BigEndian) }},
-	{exr.Magic, cutEXR},
-	{"BM", cutBMP},
-	{"\x00\x00\x00\x0cjP  \r\n\x87\n", cutJP2},
-	{"\xff\x4f\xff\x51", func(f file) bool { return !f.endsWith("\xff\xd9") }},
-	{"SDPX", func(f file) bool { return cutDPX(f, binary.BigEndian) }},
-	{"XPDS", func(f file) bool { return cutDPX(f, binary.LittleEndian) }},
-	{"\x80\x2a\x5f\xd7", cutCineon},
-	{"\x00\x01\x00\x00", cutFont},
-	{"OTTO", cutFont},
-	{"true", cutFont},
-	{"Ogawa", func(f file) bool { return f.at(5) != 0xff || f.lacks64(8) }}, // Alembic: closed, and where its root is
-	{"PXR-USDC", func(f file) bool { return f.lacks64(16) }},                // USD: where its table of contents is
-	{"\x1a\x45\xdf\xa3", cutMatroska},
+	{0, "\x89PNG\r\n\x1a\n", cutPNG},
+	{0, "\xff\xd8\xff", cutJPEG},
+	{0, "RIFF", func(f file) bool { return f.lacks(8+int64(f.little32(4))) && f.little32(4) < 1<<31 }}, // a WAV that is written as a stream has a larger number
+	{0, "II*\x00", func(f file) bool { return cutTIFF(f, binary.LittleEndian) }},
+	{0, "MM\x00*", func(f file) bool { return cutTIFF(f, binary.BigEndian) }},
+	{0, exr.Magic, cutEXR},
+	{0, "BM", cutBMP},
+	{0, "\x00\x00\x00\x0cjP  \r\n\x87\n", cutJP2},
+	{0, "\xff\x4f\xff\x51", func(f file) bool { return !f.endsWith("\xff\xd9") }},
+	{0, "SDPX", func(f file) bool { return cutDPX(f, binary.BigEndian) }},
+	{0, "XPDS", func(f file) bool { return cutDPX(f, binary.LittleEndian) }},
+	{0, "\x80\x2a\x5f\xd7", cutCineon},
+	{0, "\x00\x01\x00\x00", cutFont},
+	{0, "OTTO", cutFont},
+	{0, "true", cutFont},
+	{0, "Ogawa", func(f file) bool { return f.at(5) != 0xff || f.lacks64(8) }}, // Alembic: closed, and where its root is
+	{0, "PXR-USDC", func(f file) bool { return f.lacks64(16) }},                // USD: where its table of contents is
+	{0, "\x1a\x45\xdf\xa3", cutMatroska},
+	{4, "ftyp", cutMP4},
 }
 
 // Is reports whether a file of size bytes is certainly cut off. A file that cannot be read is
@@ -71,11 +73,11 @@ func Is(size int64, in io.ReaderAt) bool {
 		return false
 	}
 	for _, k := range kinds {
-		if strings.HasPrefix(string(f.head), k.magic) {
+		if strings.HasPrefix(string(f.head[min(k.from, len(f.head)):]), k.magic) {
 			return k.cut(f)
 		}
 	}
-	return len(f.head) >= 8 && string(f.head[4:8]) == "ftyp" && cutMP4(f)
+	return false
 }
 
 // read returns up to n bytes from a place on; nil if the file cannot be read.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"path"
-	"slices"
 	"strings"
 
 	"svc.example/internal/render/blendfile"
@@ -116,11 +115,7 @@ func whyUnreadable(kind Kind, n Name, head []byte) string {
 		return "is empty"
 	case kind == KindImage, kind == KindSequence, kind == KindTiles:
 		return noPicture(n, head)
-	case kind == KindFont:
-		if slices.Contains(fontNames, strings.ToLower(path.Ext(n.Path))) && !beginsWith(head, fontMagics) {
-			return "does not begin as any font that Blender reads"
-		}
-	case kind == KindVolume, kind == KindCache:
+	case kind == KindVolume, kind == KindCache, kind == KindFont:
 		magics, known := dataMagics()[strings.ToLower(path.Ext(n.Path))]
 		if known && !beginsWith(head, magics) {
 			return "does not begin as " + what + " of its kind"
@@ -159,7 +154,9 @@ func nouns() map[Kind]string {
 
 // dataMagics are how files begin that are no pictures, by their extensions.
 func dataMagics() map[string][]string {
-	return map[string][]string{".vdb": {" BDV\x00\x00\x00\x00"}, ".abc": {"Ogawa", "\x89HDF\r\n\x1a\n"}, ".usdc": {"PXR-USDC"}, ".usda": {"#usda "}, ".usdz": {"PK\x03\x04"}}
+	// FreeType, and so Blender, goes by a font's content: any font may have any of these names.
+	font := []string{"\x00\x01\x00\x00", "OTTO", "true", "typ1", "ttcf", "wOFF", "wOF2", "\xa5kbd", "\xa5lst", "%!", "\x80\x01", "\x01fcp", "STARTFONT", "PFR", "MZ", "\x00\x00\x01\x00", "\x1f\x8b", "\x1f\x9d", "BZh"}
+	return map[string][]string{".ttf": font, ".otf": font, ".ttc": font, ".woff": font, ".woff2": font, ".vdb": {" BDV\x00\x00\x00\x00"}, ".abc": {"Ogawa", "\x89HDF\r\n\x1a\n"}, ".usdc": {"PXR-USDC"}, ".usda": {"#usda "}, ".usdz": {"PK\x03\x04"}}
 }
 
 // pictureMagics are how pictures begin that some Blender reads. Blender goes by them, not by
@@ -176,12 +173,6 @@ func pictureMagics() []string {
 func pictureNames() []string {
 	return []string{".png", ".jpg", ".jpeg", ".exr", ".tif", ".tiff", ".bmp", ".hdr", ".dpx", ".cin", ".jp2", ".j2c", ".webp", ".dds", ".psd"}
 }
-
-// fontMagics are how fonts begin that FreeType reads, and so Blender: by content again.
-var (
-	fontMagics = []string{"\x00\x01\x00\x00", "OTTO", "true", "typ1", "ttcf", "wOFF", "wOF2", "\xa5kbd", "\xa5lst", "%!", "\x80\x01", "\x01fcp", "STARTFONT", "PFR", "MZ", "\x00\x00\x01\x00", "\x1f\x8b", "\x1f\x9d", "BZh"}
-	fontNames  = []string{".ttf", ".otf", ".ttc", ".woff", ".woff2"} // of files that are judged as fonts
-)
 
 func beginsWith(head []byte, magics []string) bool {
 	for _, m := range magics {

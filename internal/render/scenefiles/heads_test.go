@@ -48,7 +48,7 @@ func TestAFileIsJudgedByItsFirstBytesAndAPlausibleOneIsNeverNamed(t *testing.T) 
 		{KindVolume, "a.vdb", " BDV\x00\x00\x00\x00", ""},
 		{KindCache, "a.mdd", "random bytes", ""},
 		{KindCache, "a.usd", "random bytes", ""},
-		{KindFont, "a.TTF", "random bytes", "does not begin as any font that Blender reads"},
+		{KindFont, "a.TTF", "random bytes", "does not begin as a font of its kind"},
 		{KindFont, "a.otf", "\x00\x01\x00\x00\x00\x0f", ""},
 		{KindFont, "a.ttf", "%!PS-AdobeFont-1.0", ""},
 		{KindFont, "a.pfa", "random bytes", ""},

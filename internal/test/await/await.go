@@ -6,6 +6,7 @@
 package await
 
 import (
+	"net"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -44,6 +45,15 @@ func Until(t testing.TB, what string, seen func() bool) {
 			t.Fatalf("waited %s in vain for %s", Patience, what)
 		}
 	}
+}
+
+// Listener returns when something accepts connections at a TCP address.
+func Listener(t testing.TB, what, address string) {
+	t.Helper()
+	Until(t, what+" to listen", func() bool {
+		conn, err := net.DialTimeout("tcp", address, time.Second)
+		return err == nil && conn.Close() == nil
+	})
 }
 
 // Pass lets d pass in the simulated time of a synctest bubble, which takes no time.

@@ -4,7 +4,6 @@ package nginxtest
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,15 +11,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"svc.example/internal/test/await"
 )
 
-// Start starts an nginx with the location that a document, docs/install.md, names, in front of the
-// service at url, and returns its own URL. It speaks plain HTTP. Edits are pairs of a text of the
-// location and what stands there instead.
-func Start(t *testing.T, document, url string, edits ...string) string {
+// Start starts an nginx at an address, with the location that a document, docs/install.md, names,
+// in front of the service at url, and returns its own URL. It speaks plain HTTP. Edits are pairs
+// of a text of the location and what stands there instead.
+func Start(t *testing.T, document, address, url string, edits ...string) string {
 	t.Helper()
 	text, err := os.ReadFile(document)
 	if err != nil {
@@ -30,7 +28,7 @@ func Start(t *testing.T, document, url string, edits ...string) string {
 	if location == nil {
 		t.Fatalf("%s has no configuration of nginx", document)
 	}
-	folder, address := t.TempDir(), free(t)
+	folder := t.TempDir()
 	config := fmt.Sprintf(`daemon off;
 user root;
 worker_processes 1;
@@ -63,22 +61,6 @@ http {
 		t.Fatalf("start nginx (scripts/install-tools outside installs it): %v", err)
 	}
 	t.Cleanup(func() { _ = proxy.Wait() })
-	await.Until(t, "nginx to listen", func() bool {
-		conn, err := net.DialTimeout("tcp", address, time.Second)
-		if err != nil {
-			return false
-		}
-		return conn.Close() == nil
-	})
+	await.Listener(t, "nginx", address)
 	return "http://" + address
-}
-
-func free(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
 }

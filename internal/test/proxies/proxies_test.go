@@ -153,10 +153,7 @@ func (p proxy) start(t *testing.T, service string) (url string) {
 		t.Fatalf("start %s (scripts/install-tools proxies installs it): %v", line[0], err)
 	}
 	t.Cleanup(func() { _ = program.Wait() })
-	await.Until(t, p.name+" to listen", func() bool {
-		conn, err := net.DialTimeout("tcp", listen, time.Second)
-		return err == nil && conn.Close() == nil
-	})
+	await.Listener(t, p.name, listen)
 	return "http://" + listen
 }
 

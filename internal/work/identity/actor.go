@@ -114,7 +114,7 @@ func PeopleNamed(ctx context.Context, tx *db.Tx, workspaceID, text string) (ids 
 	}
 	members, err := Members(ctx, tx, workspaceID)
 	for _, m := range members {
-		if at := strings.LastIndexByte(m.Email, '@'); m.Email[:at] == strings.ToLower(text) {
+		if at := strings.LastIndexByte(m.Email, '@'); at >= 0 && m.Email[:at] == strings.ToLower(text) {
 			ids = append(ids, m.PersonID)
 		}
 	}

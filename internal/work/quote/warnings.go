@@ -338,16 +338,26 @@ type Warning struct {
 // IsWarning reports whether a code is one of the table: free previews also have
 // findings of their own.
 func IsWarning(code WarningCode) bool {
-	return slices.ContainsFunc(WarningTable(), func(r WarningRow) bool { return r.Code == code })
+	_, ok := RowOf(code)
+	return ok
+}
+
+// RowOf finds the row of a code; ok is false where the table has none.
+func RowOf(code WarningCode) (row WarningRow, ok bool) {
+	table := WarningTable()
+	at := slices.IndexFunc(table, func(r WarningRow) bool { return r.Code == code })
+	if at < 0 {
+		return row, false
+	}
+	return table[at], true
 }
 
 // Warn makes a warning of what was found in a file, in a sentence. The texts of the
 // table follow.
 func Warn(code WarningCode, detail any, format string, args ...any) Warning {
 	message := fmt.Sprintf(format, args...)
-	table := WarningTable()
-	if at := slices.IndexFunc(table, func(r WarningRow) bool { return r.Code == code }); at >= 0 {
-		return table[at].warning(detail, message)
+	if row, ok := RowOf(code); ok {
+		return row.warning(detail, message)
 	}
 	return Warning{Code: code, Message: message, Detail: detail}
 }

@@ -1687,8 +1687,8 @@ type JobPageFoundRow struct {
 }
 
 // JobPage of what a person looks for: a status, a time, people, a tag and words. A status of ”
-// means any; until is the end. people is who may have started it, with a comma around each; ”
-// means anybody. tag is a pattern of the tags with a comma around each, and each word
+// means any; until is the end. people are the ids of those who may have started it, with a
+// comma around each; an empty text means anybody. tag is a pattern of the tags with a comma around each, and each word
 // is one of the name and tags; % means any. named is a pattern of ids that match whatever
 // their words; ” means none. The span of its frames has first_frame and last_frame; which frames
 // of the span it has, the caller compares. job_found has all of these columns; the sums

@@ -124,7 +124,7 @@ func TestPlainClientsReadEveryRefusal(t *testing.T) {
 			address := map[string]string{open.URL: open.URL, full.URL: full.URL, limited.URL: limited.URL}
 			if way == "nginx" {
 				for from := range address {
-					address[from] = nginxtest.Start(t, "../../../../docs/install.md", from)
+					address[from] = nginxtest.Start(t, "../../../../docs/install.md", story.FreeAddress(t), from)
 				}
 			}
 			clients := map[string]func(t *testing.T, url, key, file string) string{"net/http": goClient, "a socket": socketClient}

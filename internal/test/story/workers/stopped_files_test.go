@@ -54,19 +54,11 @@ func TestAnObjectStoreThatRefusesLosesNothingAndBlamesNobody(t *testing.T) {
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()
 			dbtest.EachURL(t, func(t *testing.T, database string) {
-				way := &refusal{}
-				endpoint := s3test.Proxy(t, func(pass http.Handler) http.Handler {
-					return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-						if !way.refuses.Load() {
-							pass.ServeHTTP(w, r)
-							return
-						}
-						w.Header().Set("Content-Type", "application/xml")
-						w.WriteHeader(status)
-						_, _ = fmt.Fprintf(w, `<?xml version="1.0"?><Error><Code>%s</Code><Message>no</Message></Error>`, code)
-					})
+				refusedFiles(t, database, func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Content-Type", "application/xml")
+					w.WriteHeader(status)
+					_, _ = fmt.Fprintf(w, `<?xml version="1.0"?><Error><Code>%s</Code><Message>no</Message></Error>`, code)
 				})
-				stoppedFiles(t, database, endpoint, "none", way)
 			})
 		})
 	}
@@ -77,19 +69,27 @@ func TestAnObjectStoreThatRefusesLosesNothingAndBlamesNobody(t *testing.T) {
 func TestASilentObjectStoreLosesNothingAndBlamesNobody(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, database string) {
-		way := &refusal{}
-		endpoint := s3test.Proxy(t, func(pass http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if !way.refuses.Load() {
-					pass.ServeHTTP(w, r)
-					return
-				}
-				_, _ = io.Copy(io.Discard, r.Body)
-				<-r.Context().Done() // until the service gives up
-			})
+		refusedFiles(t, database, func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done() // until the service gives up
 		})
-		stoppedFiles(t, database, endpoint, "none", way)
 	})
+}
+
+// refusedFiles is stoppedFiles with a store that answers as refuse does while it is out of order.
+func refusedFiles(t *testing.T, database string, refuse http.HandlerFunc) {
+	t.Helper()
+	way := &refusal{}
+	endpoint := s3test.Proxy(t, func(pass http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if way.refuses.Load() {
+				refuse(w, r)
+			} else {
+				pass.ServeHTTP(w, r)
+			}
+		})
+	})
+	stoppedFiles(t, database, endpoint, "none", way)
 }
 
 // refusal is whether a store refuses.
