@@ -23,6 +23,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/demo"
 	"svc.example/internal/work/farmapi"
+	"svc.example/internal/work/frames"
 )
 
 // AttackFlag makes this program attack a service, until SIGTERM. It reads an attackOrder from
@@ -93,7 +94,7 @@ var attacks = []attack{
 	{"deliveries", "pictures of 1 MiB for leases that nobody has", []string{"409"}, false, 4, func(ctx context.Context, a *attacker, _ string) error {
 		sum := sumOf(a.part)
 		err := a.node.Deliver(ctx, farmapi.FrameResult{
-			WorkerID: a.worker, LeaseID: a.worker, Attempt: 1, JobID: a.JobID, Frame: 1, File: "frame_0001.png",
+			WorkerID: a.worker, LeaseID: frames.LeaseID(a.JobID, contract.MaxFrames), Attempt: 1, JobID: a.JobID, Frame: contract.MaxFrames, File: "frame_10000.png",
 			SHA256: sum, PixelSHA256: sum, SizeBytes: attackJunk, Width: 512, Height: 512, Device: "CPU",
 		}, bytes.NewReader(a.part))
 		if refused, ok := errors.AsType[*farmapi.Error](err); ok {
