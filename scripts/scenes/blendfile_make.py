@@ -425,6 +425,50 @@ def views_astray():
     r.views["left"].file_suffix, r.views["right"].file_suffix = "/../left", "/../../right"
 
 
+def output_views():
+    """Nodes that write the views of two eyes. Their names say how many files Blender writes."""
+    s = bpy.context.scene
+    add_camera("Kamera")
+    s.render.use_multiview, s.use_nodes = True, True
+    written(s)
+
+
+def output_cameras():
+    """The same for three views of cameras of their own, of which one is off."""
+    views_of_cameras()
+    s = bpy.context.scene
+    s.render.views.new("far").file_suffix = "_F"
+    s.use_nodes = True
+    written(s)
+
+
+def written(s):
+    """Adds nodes, renders, and names each by what it wrote."""
+    s.render.resolution_x, s.render.resolution_y, s.render.resolution_percentage = 8, 8, 100
+    s.cycles.samples, s.cycles.use_denoising, tree = 1, False, s.node_tree
+    image, folders = tree.nodes["Render Layers"].outputs["Image"], {}
+    kinds = [("PNG", "INDIVIDUAL"), ("PNG", "STEREO_3D"), ("OPEN_EXR", "MULTIVIEW"), ("OPEN_EXR", "INDIVIDUAL"),
+             ("OPEN_EXR_MULTILAYER", "INDIVIDUAL"), ("OPEN_EXR_MULTILAYER", "MULTIVIEW")]
+    for kind, views in kinds:
+        node = tree.nodes.new("CompositorNodeOutputFile")
+        node.base_path = folders[node] = os.path.join(tempfile.mkdtemp(dir=WORK), "")
+        node.format.file_format = kind
+        node.format.views_format = views
+        slots = node.layer_slots if kind == "OPEN_EXR_MULTILAYER" else node.file_slots
+        slots.new("second")
+        if views != "MULTIVIEW":  # Blender 3.4 crashes
+            slots.new("unlinked")
+        for socket in node.inputs[:2]:
+            tree.links.new(image, socket)
+        if kind == "PNG" and views == "INDIVIDUAL":  # a slot with a format of its own
+            node.file_slots[1].use_node_format = False
+            node.file_slots[1].format.file_format = "OPEN_EXR"
+            node.file_slots[1].format.views_format = "MULTIVIEW"
+    bpy.ops.render.render()
+    for at, (node, folder) in enumerate(folders.items()):
+        node.name, node.base_path = "writes %d" % len(os.listdir(folder)), "//%d" % at
+
+
 def colors():
     """A display, a view, a look; images in spaces, of which one is used by nothing."""
     s = bpy.context.scene
@@ -1461,7 +1505,7 @@ def main():
     os.makedirs(OUT, exist_ok=True)
     if not ONLY or "linked" in ONLY:
         save_library()
-    for make in (settings, views, views_next, views_above, views_squeezed, views_of_cameras, views_astray, colors, colors_of_output, spaces_of_nodes, spaces_of_strips, strips_of_engines, marked, empty_images, clips, numbered, numbered_elsewhere, world_volume, world_volume_off, exr_previews, exr_previews_off, layers_off, colors_overridden, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, nodes, sequencer, simulations, freestyle):
+    for make in (settings, views, views_next, views_above, views_squeezed, views_of_cameras, views_astray, output_views, output_cameras, colors, colors_of_output, spaces_of_nodes, spaces_of_strips, strips_of_engines, marked, empty_images, clips, numbered, numbered_elsewhere, world_volume, world_volume_off, exr_previews, exr_previews_off, layers_off, colors_overridden, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, nodes, sequencer, simulations, freestyle):
         if not ONLY or make.__name__ in ONLY:
             save(make.__name__, make)
     shutil.rmtree(WORK)

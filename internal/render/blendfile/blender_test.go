@@ -46,6 +46,24 @@ func TestFactsAreWhatBlenderSays(t *testing.T) {
 	}
 }
 
+// A node's name says how many files Blender writes of it for a frame: it can have one for each
+// view, or one with all of them.
+func TestAFileOutputNodeWritesWhatBlenderWrites(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"output_views", "output_cameras"} {
+		nodes := inspectFile(t, "testdata/"+name+".blend").Scene.FileOutputNodes
+		if len(nodes) != 6 {
+			t.Errorf("%s has %d nodes", name, len(nodes))
+		}
+		for _, n := range nodes {
+			// Blender numbers nodes of one name.
+			if want, _, _ := strings.Cut(n.Name, "."); want != fmt.Sprintf("writes %d", n.Files) {
+				t.Errorf("%s: the node of %s is counted as %d files, and %s", name, n.Path, n.Files, n.Name)
+			}
+		}
+	}
+}
+
 func TestAFileWithoutSceneHasNone(t *testing.T) {
 	t.Parallel()
 	facts := inspectFile(t, "testdata/library.blend")

@@ -8,6 +8,7 @@ import (
 const (
 	nodeGroup      = 2   // bNode.type of a node that stands for a tree
 	nodeFileOutput = 223 // bNode.type of the compositor's File Output
+	viewsApart     = 0   // ImageFormatData.views_format: each view has a file
 )
 
 // fileOutputs lists the File Output nodes that the compositors of scenes hold,
@@ -33,9 +34,15 @@ type treeWalk struct {
 	seen  map[int64]bool // trees, by where they stand in the file
 	muted []uint64       // trees of muted groups, to be walked last
 	nodes []FileOutputNode
+	views int // of the scene whose compositor it is; 1 where it has the camera's alone
 }
 
 func (w *treeWalk) compositor(r records.Record, off bool) {
+	w.views = 0
+	for range rendered(r) {
+		w.views++
+	}
+	w.views = max(1, w.views)
 	if addr := r.Ptr("compositing_node_group"); addr != 0 {
 		w.walk(w.f.Tree(addr), off, 0)
 		return
@@ -63,7 +70,7 @@ func (w *treeWalk) walk(tree records.Record, muted bool, depth int) {
 			}
 			w.walk(w.f.Tree(n.Ptr("id")), off, depth+1)
 		case nodeFileOutput:
-			o := FileOutputNode{Name: n.Text("name"), Path: outputPath(n), Muted: off, Files: filesOf(n, linked)}
+			o := FileOutputNode{Name: n.Text("name"), Path: outputPath(n), Muted: off, Files: filesOf(n, linked, w.views)}
 			if !w.f.spend(len(o.Name) + len(o.Path)) {
 				w.f.Fail(&TooLargeError{What: "bytes of answer", Limit: answerBudget})
 				return
@@ -92,16 +99,28 @@ func linkedOutputs(tree records.Record) map[uint64]bool {
 	return linked
 }
 
-// filesOf counts the files that a File Output node writes for a frame, as the driver does.
-func filesOf(n records.Record, linked map[uint64]bool) (files int) {
-	for socket := range n.List("inputs", "bNodeSocket") {
-		if linked[socket.Addr()] {
-			files++
-		}
-	}
+// filesOf counts the files that a File Output node writes for a frame of so many views. A slot has
+// one for each view, or one with all of them.
+func filesOf(n records.Record, linked map[uint64]bool, views int) (files int) {
 	const multilayer = 28 // R_IMF_IMTYPE_MULTILAYER
-	if n.Follow("storage", "NodeImageMultiFile").Int("format.imtype") == multilayer {
-		files = min(files, 1)
+	storage := n.Follow("storage", "NodeImageMultiFile")
+	each := func(format records.Record, member string) int {
+		if format.Int(member) != viewsApart {
+			return 1
+		}
+		return views
+	}
+	ofNode := each(storage, "format.views_format")
+	for socket := range n.List("inputs", "bNodeSocket") {
+		switch own := socket.Follow("storage", "NodeImageMultiFileSocket"); {
+		case !linked[socket.Addr()]:
+		case storage.Int("format.imtype") == multilayer:
+			return ofNode
+		case own.OK() && own.Int("use_node_format") == 0:
+			files += each(own, "format.views_format")
+		default:
+			files += ofNode
+		}
 	}
 	return files
 }

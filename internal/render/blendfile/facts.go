@@ -200,7 +200,7 @@ type FileOutputNode struct {
 	Path  string `json:"path"`  // base path as written
 	Muted bool   `json:"muted"` // it stands in the tree but writes nothing
 
-	Files int `json:"-"` // that it writes for a frame: one for each linked slot, or one of all layers
+	Files int `json:"-"` // that it writes for a frame: one for each linked slot and view, or one of all
 }
 
 // Library is another .blend that this one links from.

@@ -1,6 +1,7 @@
 package blendfile
 
 import (
+	"iter"
 	"math"
 	"path"
 	"strings"
@@ -173,13 +174,8 @@ func (f *file) viewLayers(r records.Record) []string {
 // view's, or below.
 func (f *file) views(r records.Record) (names []string, stray string) {
 	names = []string{}
-	if r.Int("r.scemode")&sceneViews == 0 {
-		return names, ""
-	}
-	for v := range r.List("r.views", "SceneRenderView") {
-		name := v.Text("name")
-		eye := name == "left" || name == "right"
-		if v.Int("viewflag")&viewDisabled == 0 && (eye || r.Int("r.views_format") == viewsOfCameras) && f.spend(len(name)) {
+	for v := range rendered(r) {
+		if name := v.Text("name"); f.spend(len(name)) {
 			names = append(names, name)
 			if stray == "" && !strings.HasPrefix(path.Clean("/out/frame_0000"+v.Text("suffix")+".png"), "/out/") {
 				stray = name
@@ -187,6 +183,21 @@ func (f *file) views(r records.Record) (names []string, stray string) {
 		}
 	}
 	return names, stray
+}
+
+// rendered lists the views of a scene that Blender renders; none where it has the camera's alone.
+func rendered(scene records.Record) iter.Seq[records.Record] {
+	return func(yield func(records.Record) bool) {
+		if scene.Int("r.scemode")&sceneViews == 0 {
+			return
+		}
+		for v := range scene.List("r.views", "SceneRenderView") {
+			eye := v.Text("name") == "left" || v.Text("name") == "right"
+			if v.Int("viewflag")&viewDisabled == 0 && (eye || scene.Int("r.views_format") == viewsOfCameras) && !yield(v) {
+				return
+			}
+		}
+	}
 }
 
 // stereoOf reads how a picture has two eyes, where it has them next to each other.
