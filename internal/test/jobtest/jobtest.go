@@ -251,8 +251,12 @@ func (w *World) quotedAs(t TB, workspaceID string, list framelist.List, filename
 		if err == nil {
 			_, err = project.Keep(ctx, tx, workspaceID, project.Content{SHA256: sum, SizeBytes: 1, BlobKey: "uploads/" + workspaceID + sum})
 		}
+		var files project.Prepared
 		if err == nil {
-			err = project.Create(ctx, tx, workspaceID, upload, project.SingleFile(filename, sum, 1))
+			files, err = project.SingleFile(filename, sum, 1).Prepare()
+		}
+		if err == nil {
+			err = project.Create(ctx, tx, workspaceID, upload, files)
 		}
 		if err != nil {
 			return err

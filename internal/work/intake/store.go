@@ -38,8 +38,12 @@ func (r *Received) Quote(ctx context.Context, requested quote.RequestedFrames, i
 	if err != nil {
 		return Inspection{}, fmt.Errorf("write scene: %w", err)
 	}
+	files, err := r.manifest.Prepare()
+	if err != nil {
+		return Inspection{}, err
+	}
 	err = r.write(ctx, func(tx *db.Tx) (err error) {
-		out, err = r.storeIn(ctx, tx, string(scene), requested)
+		out, err = r.storeIn(ctx, tx, string(scene), files, requested)
 		if err != nil || inTx == nil {
 			return err
 		}
@@ -53,7 +57,7 @@ func (r *Received) Quote(ctx context.Context, requested quote.RequestedFrames, i
 
 // storeIn writes the rows of an upload. The lock of the workspace comes first: if two
 // files come at once, in any processes, the second sees what the first has stored.
-func (r *Received) storeIn(ctx context.Context, tx *db.Tx, scene string, requested quote.RequestedFrames) (out Inspection, err error) {
+func (r *Received) storeIn(ctx context.Context, tx *db.Tx, scene string, files project.Prepared, requested quote.RequestedFrames) (out Inspection, err error) {
 	if err := identity.LockWorkspace(ctx, tx, r.workspaceID); err != nil {
 		return out, err
 	}
@@ -72,7 +76,7 @@ func (r *Received) storeIn(ctx context.Context, tx *db.Tx, scene string, request
 		return out, linkUsed() // another file for this id was faster
 	}
 	tx.Announce(topic(r.uploadID))
-	added, err := r.makeProject(ctx, tx)
+	added, err := r.makeProject(ctx, tx, files)
 	if err != nil {
 		return out, err
 	}
@@ -101,16 +105,16 @@ func (r *Received) storeIn(ctx context.Context, tx *db.Tx, scene string, request
 
 // makeProject creates the upload's project, and returns the bytes of content that it adds.
 // Error: parts_missing when parts of a project were removed meanwhile.
-func (r *Received) makeProject(ctx context.Context, tx *db.Tx) (added int64, err error) {
+func (r *Received) makeProject(ctx context.Context, tx *db.Tx, files project.Prepared) (added int64, err error) {
 	if added, err = r.keep(ctx, tx); err != nil {
 		return 0, err
 	}
-	lacks, err := project.Hold(ctx, tx, r.workspaceID, r.manifest.Parts())
+	lacks, err := project.Hold(ctx, tx, r.workspaceID, files)
 	if err == nil && len(lacks) > 0 {
 		err = partsMissing(lacks)
 	}
 	if err == nil {
-		err = project.Create(ctx, tx, r.workspaceID, r.uploadID, r.manifest)
+		err = project.Create(ctx, tx, r.workspaceID, r.uploadID, files)
 	}
 	return added, err
 }

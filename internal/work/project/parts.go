@@ -37,10 +37,11 @@ func Stored(ctx context.Context, tx *db.Tx, workspaceID string, hashes []string)
 	return sorted(rows, hashes, err)
 }
 
-// Hold is Stored, and locks what there is until tx ends, so that Create can use it.
-func Hold(ctx context.Context, tx *db.Tx, workspaceID string, hashes []string) (lacks []string, err error) {
-	rows, err := tx.ContentHold(ctx, query.ContentHoldParams{WorkspaceID: workspaceID, Hashes: jsonOf(hashes)})
-	_, lacks, err = sorted(rows, hashes, err)
+// Hold locks the parts of a project until tx ends, so that Create can use them, and returns
+// those that the workspace does not have.
+func Hold(ctx context.Context, tx *db.Tx, workspaceID string, p Prepared) (lacks []string, err error) {
+	rows, err := tx.ContentHold(ctx, query.ContentHoldParams{WorkspaceID: workspaceID, Hashes: jsonOf(p.parts)})
+	_, lacks, err = sorted(rows, p.parts, err)
 	return lacks, err
 }
 

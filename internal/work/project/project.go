@@ -57,22 +57,31 @@ func Key(ctx context.Context, tx *db.Tx, workspaceID, sha256 string) (string, er
 	return key, nil
 }
 
-// Create makes the project of an upload. Keep has registered all its parts in the same
-// transaction. The manifest is stored in its canonical form. An upload has one project;
-// a second Create for it is an error.
-func Create(ctx context.Context, tx *db.Tx, workspaceID, uploadID string, m Manifest) error {
+// Prepared is a manifest in the form in which Create stores it. A manifest may list ten
+// thousand files, so it is checked, sorted and written before a transaction begins: on SQLite
+// every other write waits for that one.
+type Prepared struct {
+	text  string   // canonical
+	parts []string // Manifest.Parts
+}
+
+// Prepare checks a manifest and makes it ready for Hold and Create.
+func (m Manifest) Prepare() (Prepared, error) {
 	if err := m.Check(); err != nil {
-		return fmt.Errorf("make a project: %w", err)
+		return Prepared{}, fmt.Errorf("make a project: %w", err)
 	}
 	text, err := m.encode()
-	if err != nil {
-		return err
-	}
-	err = tx.ProjectCreate(ctx, query.ProjectCreateParams{UploadID: uploadID, WorkspaceID: workspaceID, Manifest: text, CreatedAt: tx.Now})
+	return Prepared{text: text, parts: m.Parts()}, err
+}
+
+// Create makes the project of an upload. Keep has registered all its parts in the same
+// transaction. An upload has one project; a second Create for it is an error.
+func Create(ctx context.Context, tx *db.Tx, workspaceID, uploadID string, p Prepared) error {
+	err := tx.ProjectCreate(ctx, query.ProjectCreateParams{UploadID: uploadID, WorkspaceID: workspaceID, Manifest: p.text, CreatedAt: tx.Now})
 	if err != nil {
 		return fmt.Errorf("make a project: %w", err)
 	}
-	err = tx.ProjectUse(ctx, query.ProjectUseParams{UploadID: uploadID, WorkspaceID: workspaceID, Hashes: jsonOf(m.Parts())})
+	err = tx.ProjectUse(ctx, query.ProjectUseParams{UploadID: uploadID, WorkspaceID: workspaceID, Hashes: jsonOf(p.parts)})
 	if err != nil {
 		return fmt.Errorf("make a project of its content: %w", err)
 	}

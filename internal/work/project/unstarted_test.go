@@ -117,7 +117,11 @@ func TestUnstartedIsWhatNoPaidJobUses(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					return project.Create(ctx, tx, s.workspaceID, upload, m)
+					files, err := m.Prepare()
+					if err != nil {
+						return err
+					}
+					return project.Create(ctx, tx, s.workspaceID, upload, files)
 				})
 			case upload == "":
 				continue
