@@ -380,6 +380,11 @@ func (s *Server) release(_ http.ResponseWriter, r *http.Request, node identity.N
 		return nil, err
 	}
 	held := byKind(req.Leases)
+	if lacks := buildoption.Of(req.Lacks...); lacks != 0 { // before another movie is given to it
+		if err := s.Workers.RecordLacks(r.Context(), req.WorkerID, lacks); err != nil {
+			return nil, err
+		}
+	}
 	if err := s.Movies.Release(r.Context(), refs(req.WorkerID, held.movies)); err != nil {
 		return nil, err
 	}

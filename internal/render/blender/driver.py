@@ -1293,11 +1293,13 @@ class Driver:
             scene = movies.make(command, path)
         except movies.Unusable as error:
             raise Refusal("frame_check_failed", str(error), final=True)
+        except movies.NoEncoder as error:
+            raise Refusal("encoder_unavailable", str(error))
         bpy.app.handlers.render_write.append(lambda *_: self.say(reply="movie_frame"))
         try:
             bpy.ops.render.render(animation=True, scene=scene.name)
         except RuntimeError as error:
-            raise render_refusal(str(error))
+            raise movie_refusal(str(error))
         if not os.path.isfile(path):
             raise Refusal("blender_crashed", "Blender ended without writing the movie")
         self.say(reply="movie_done", file=os.path.basename(path))
@@ -1404,6 +1406,13 @@ def render_refusal(text):
     elif re.search(r"\b(" + "|".join(BACKENDS).lower() + r")\b", lowered):
         code = "gpu_unavailable"  # "Failed to load CUDA kernel", "Illegal address in CUDA queue"
     return Refusal(code, "Blender could not render the frame: " + text.strip())
+
+
+def movie_refusal(text):
+    """Blender says this, and no more, where FFmpeg has no encoder of the codec."""
+    if re.search("Error initializing (video|audio) stream", text):
+        return Refusal("encoder_unavailable", "this Blender's FFmpeg lacks an encoder: " + text.strip())
+    return render_refusal(text)
 
 
 def main():

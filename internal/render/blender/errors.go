@@ -12,6 +12,10 @@ const (
 	FrameCheckFailed    = "frame_check_failed"
 	NoProgress          = "no_progress"
 	FrameTimeExceeded   = "frame_time_exceeded"
+
+	// EncoderUnavailable is of Movie alone, and no failure of a frame: another Blender may
+	// encode it.
+	EncoderUnavailable = "encoder_unavailable"
 )
 
 // Error is why a process could not execute a command.

@@ -37,8 +37,8 @@ type movieOrder struct {
 // Movie encodes pictures as an MP4: with H.264 and without sound, unless Own says otherwise. Their colours stay as they are; those
 // of OpenEXR become sRGB. The process must be new, and opens nothing afterwards. The movie lies
 // in Options.Out and belongs to the caller. When ctx ends the process ends. Errors: *Error with
-// frame_check_failed, which is final, for pictures that Blender cannot read or a Blender that
-// encodes no movies; and those of Render.
+// frame_check_failed, which is final, for pictures that Blender cannot read; with
+// encoder_unavailable where this Blender encodes no movies; and those of Render.
 func (p *Process) Movie(ctx context.Context, m Movie) (path string, err error) {
 	folder := filepath.Join(p.in(), "movie")
 	order := movieOrder{Command: "movie", Folder: p.inside(folder), FPS: m.FPS, Width: m.Width, Height: m.Height, First: m.First}

@@ -15,6 +15,10 @@ MOST_RATE = 400_000  # kbit/s: far above what a picture of 8K needs
 TOP = 128  # Blender's highest channel
 
 
+class NoEncoder(Exception):
+    """Why this Blender makes no movie; another one may."""
+
+
 class Unusable(Exception):
     """Why no movie is made; every Blender would say so."""
 
@@ -60,7 +64,7 @@ def settle_format(scene, own, sounds):
         if codec not in VIDEO:
             movie.codec = "H264"
     except TypeError:
-        raise Unusable("this Blender encodes no movies")
+        raise NoEncoder("this Blender is built without FFmpeg")
     if codec not in VIDEO:
         movie.constant_rate_factor, movie.ffmpeg_preset, movie.use_lossless_output = "HIGH", "GOOD", False
     for rate in ("video_bitrate", "maxrate", "minrate"):

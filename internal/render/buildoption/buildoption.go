@@ -28,16 +28,18 @@ const (
 	// Views is no part of Blender either: its worker delivers the views of a scene with several,
 	// and the JPEG previews of OpenEXR.
 	Views Option = "views"
+	// Encoders is about no scene: it writes films, by FFmpeg.
+	Encoders Option = "encoders"
 )
 
 // inOrder are the options in the order of their bits: rows have the numbers, so a new one
 // comes last.
-var inOrder = []Option{Alembic, USD, OSL, OpenVDB, Movies, FileOutputs, Views}
+var inOrder = []Option{Alembic, USD, OSL, OpenVDB, Movies, FileOutputs, Views, Encoders}
 
 // Title is the option's name for people; what is no option has its own word.
 func (o Option) Title() string {
 	title, known := map[Option]string{
-		Alembic: "Alembic", USD: "USD", OSL: "Open Shading Language", OpenVDB: "OpenVDB", Movies: "FFmpeg", FileOutputs: "delivery of File Output nodes", Views: "delivery of views and previews",
+		Alembic: "Alembic", USD: "USD", OSL: "Open Shading Language", OpenVDB: "OpenVDB", Movies: "FFmpeg", FileOutputs: "delivery of File Output nodes", Views: "delivery of views and previews", Encoders: "FFmpeg's encoders",
 	}[o]
 	if !known {
 		return string(o)

@@ -12,7 +12,7 @@ func TestTheNumbersOfOptionsStay(t *testing.T) {
 	t.Parallel()
 	for option, want := range map[buildoption.Option]buildoption.Set{
 		buildoption.Alembic: 1, buildoption.USD: 2, buildoption.OSL: 4, buildoption.OpenVDB: 8, buildoption.Movies: 16,
-		buildoption.FileOutputs: 32, buildoption.Views: 64,
+		buildoption.FileOutputs: 32, buildoption.Views: 64, buildoption.Encoders: 128,
 	} {
 		if got := buildoption.Of(option); got != want {
 			t.Errorf("%s is %d, want %d", option, got, want)

@@ -3,10 +3,12 @@ package dispatch
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/render/buildoption"
 )
 
 // Bounds of the time for which a worker that cannot work gets no frames. Its first report may
@@ -49,6 +51,41 @@ func (w *Workers) RecordUnable(ctx context.Context, workerID, reason string) err
 	}
 	return nil
 }
+
+// RecordLacks keeps what the Blender of a worker turned out to be built without. Error:
+// worker_not_found.
+func (w *Workers) RecordLacks(ctx context.Context, workerID string, lacks buildoption.Set) error {
+	more := buildoption.Set(0)
+	err := w.DB.Write(ctx, func(tx *db.Tx) error {
+		row, err := tx.WorkerLock(ctx, workerID)
+		if err != nil {
+			return err
+		}
+		if more = lacks &^ buildoption.Set(row.Lacks); more == 0 {
+			return nil
+		}
+		row, err = tx.WorkerSetLacks(ctx, query.WorkerSetLacksParams{Lacks: row.Lacks | int64(more), WorkerID: workerID})
+		_, err = workerRows.Changed(ctx, tx, row, err)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("keep what a worker lacks: %w", err)
+	}
+	if more != 0 {
+		w.Log.Warn("a worker's Blender lacks what others have: they do that work", "worker_id", workerID, "lacks", more.Options())
+	}
+	return nil
+}
+
+// Encodes reports whether a worker that is online can encode a movie of a workspace. It is true
+// while none is online: one that comes may.
+func Encodes(ctx context.Context, tx *db.Tx, workspaceID string) (bool, error) {
+	offer, err := Offered(ctx, tx, workspaceID)
+	return err != nil || offer.Workers == 0 || slices.ContainsFunc(offer.Lacks, func(s buildoption.Set) bool { return s&ToEncode == 0 }), err
+}
+
+// ToEncode is what a worker encodes movies with.
+var ToEncode = buildoption.Of(buildoption.Movies, buildoption.Encoders)
 
 // recordAble records that a worker has rendered a frame after it could not work.
 func (w *Workers) recordAble(ctx context.Context, tx *db.Tx, workerID string) error {

@@ -421,7 +421,9 @@ type ReleaseRequest struct {
 	WorkerID string `json:"worker_id"`
 	Leases   []Held `json:"leases"`
 	Leaving  bool   `json:"leaving,omitempty"` // the worker's last word: it counts as offline at once
-	Unable   string `json:"unable,omitempty"`  // why the machine cannot work, such as a Blender that does not start: it gets no frames for a while
+	// Lacks is what its Blender turned out to be built without, as in RegisterRequest.
+	Lacks  []buildoption.Option `json:"lacks,omitempty"`
+	Unable string               `json:"unable,omitempty"` // why the machine cannot work, such as a Blender that does not start: it gets no frames for a while
 }
 
 // DemandReply says what workers are wanted for.

@@ -84,7 +84,7 @@ func (m *Movies) Claim(ctx context.Context, holder string) (w Work, ok bool, err
 		if idle, err := dispatch.Idles(ctx, tx, holder); err != nil || !idle {
 			return err
 		}
-		next, err := tx.MovieNext(ctx, query.MovieNextParams{Now: tx.Now, WorkerID: holder})
+		next, err := tx.MovieNext(ctx, query.MovieNextParams{Now: tx.Now, WorkerID: holder, Lacks: int64(dispatch.ToEncode)})
 		if db.IsNotFound(err) {
 			return nil
 		}

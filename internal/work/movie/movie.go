@@ -25,6 +25,7 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/result"
 )
@@ -71,7 +72,7 @@ var formats = map[string]bool{".png": true, ".jpg": true, ".tif": true, ".tga": 
 
 // Find finds the movie of a job of a workspace, and orders it when there is none. Errors:
 // render_not_found, render_not_completed, artifact_expired; movie_not_ready while it is made, or
-// too many others of the workspace are; movie_unavailable when the frames cannot become one.
+// too many others of the workspace are; movie_unavailable when the frames cannot become one, or no online worker encodes.
 func (m *Movies) Find(ctx context.Context, workspaceID, jobID string) (Movie, error) {
 	return m.Await(ctx, workspaceID, jobID, 0)
 }
@@ -153,8 +154,11 @@ func (m *Movies) kept(ctx context.Context, record job.Record) (found Movie, err 
 // for, or why there is no movie.
 func (m *Movies) order(ctx context.Context, record job.Record) error {
 	var state query.MovieStateRow
+	able := false
 	err := m.DB.Read(ctx, func(tx *db.Tx) (err error) {
-		state, err = tx.MovieState(ctx, record.JobID)
+		if state, err = tx.MovieState(ctx, record.JobID); err == nil {
+			able, err = dispatch.Encodes(ctx, tx, record.WorkspaceID)
+		}
 		return err
 	})
 	switch {
@@ -168,6 +172,9 @@ func (m *Movies) order(ctx context.Context, record job.Record) error {
 			if err != nil {
 				return fmt.Errorf("count movies: %w", err)
 			}
+			if waiting >= mostWaiting && !able {
+				return fault.New(fault.MovieUnavailable, noEncoder)
+			}
 			if waiting >= mostWaiting {
 				return notReady("%d other movies of this workspace are being encoded.", waiting)
 			}
@@ -177,8 +184,14 @@ func (m *Movies) order(ctx context.Context, record job.Record) error {
 	if err != nil {
 		return err
 	}
+	if !able {
+		return fault.New(fault.MovieUnavailable, noEncoder+" The movie is made when another one comes online.")
+	}
 	return notReady("The movie waits for an idle worker, or is being encoded.")
 }
+
+// noEncoder is why a movie waits on a farm whose Blenders lack FFmpeg or its encoders.
+const noEncoder = "No online worker can encode movies."
 
 // notReady asks the caller to come again.
 func notReady(format string, args ...any) error {

@@ -47,7 +47,7 @@ func (l *slot) encodeMovie(ctx context.Context, t *task) error {
 	defer l.pool.left.Go(func() { _ = session.Close() }) // the next run empties its folder too
 	maker, ok := session.(MovieMaker)
 	if !ok {
-		return &blender.Error{Code: blender.FrameCheckFailed, Message: "this renderer encodes no movies"}
+		return &blender.Error{Code: blender.EncoderUnavailable, Message: "this renderer encodes no movies"}
 	}
 	limited, cancel := context.WithTimeout(ctx, movieTime)
 	defer cancel()
@@ -72,6 +72,12 @@ func (l *slot) encodeMovie(ctx context.Context, t *task) error {
 		return errors.Join(errUnable, err)
 	}
 	return nil
+}
+
+// lacksEncoder reports whether a movie failed because this machine's Blender encodes none.
+func lacksEncoder(err error) bool {
+	failed := (*blender.Error)(nil)
+	return errors.As(err, &failed) && failed.Code == blender.EncoderUnavailable
 }
 
 // unpack takes the frames out of a job's ZIP, in the order of its manifest. Nothing of the ZIP

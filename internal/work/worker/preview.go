@@ -56,6 +56,7 @@ func (l *slot) preview(ctx, drainCtx context.Context, q *frameQueue, t *task) er
 // endPreview reports a preview that was not rendered.
 func (l *slot) endPreview(running, drainCtx context.Context, t *task, err error) error {
 	if err != nil {
+		l.encodes = l.encodes && !lacksEncoder(err)
 		l.giveUp(drainCtx, t, context.Cause(running), err)
 	}
 	return err

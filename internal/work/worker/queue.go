@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"svc.example/internal/render/blender"
+	"svc.example/internal/render/buildoption"
 	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/worker/blenders"
 )
@@ -445,7 +446,10 @@ func (w *Worker) giveUp(drainCtx context.Context, t *task, cause, err error) {
 		w.giveBack(drainCtx, t)
 	case errors.Is(err, errUnable):
 		log.Warn("frame given back: this machine cannot work now", "reason", err)
-		w.release(drainCtx, strings.TrimPrefix(err.Error(), errUnable.Error()+"\n"), t)
+		w.release(drainCtx, farmapi.ReleaseRequest{Unable: strings.TrimPrefix(err.Error(), errUnable.Error()+"\n")}, t)
+	case lacksEncoder(err):
+		log.Warn("movie given back: other workers encode", "reason", err)
+		w.release(drainCtx, farmapi.ReleaseRequest{Lacks: []buildoption.Option{buildoption.Encoders}}, t)
 	case errors.As(err, &failed):
 		w.fail(t, failed)
 	case errors.Is(err, errDamaged): // in transit, or in the service's store: it looks
@@ -457,12 +461,12 @@ func (w *Worker) giveUp(drainCtx context.Context, t *task, cause, err error) {
 
 // giveBack releases leases that were not rendered.
 func (w *Worker) giveBack(drainCtx context.Context, tasks ...*task) {
-	w.release(drainCtx, "", tasks...)
+	w.release(drainCtx, farmapi.ReleaseRequest{}, tasks...)
 }
 
-// release returns leases, and says why this machine cannot work where that is the reason. It
+// release returns leases; why says what this machine cannot do where that is the reason. It
 // calls once: otherwise the leases lapse.
-func (w *Worker) release(drainCtx context.Context, unable string, tasks ...*task) {
+func (w *Worker) release(drainCtx context.Context, why farmapi.ReleaseRequest, tasks ...*task) {
 	var held []farmapi.Held
 	for _, t := range tasks {
 		if t.ctx.Err() == nil { // otherwise the lease is lost already
@@ -473,7 +477,8 @@ func (w *Worker) release(drainCtx context.Context, unable string, tasks ...*task
 	if len(held) == 0 {
 		return
 	}
-	if err := w.cfg.Farm.Release(drainCtx, farmapi.ReleaseRequest{WorkerID: w.id(), Leases: held, Unable: unable}); err != nil {
+	why.WorkerID, why.Leases = w.id(), held
+	if err := w.cfg.Farm.Release(drainCtx, why); err != nil {
 		w.log.Warn("leases could not be returned; they will expire", "leases", len(held), "err", err)
 	}
 }

@@ -197,6 +197,9 @@ func (l *slot) join(ctx context.Context) error {
 	if l.self, err = l.cfg.Admit(first.Info()); err != nil {
 		return err
 	}
+	if !l.encodes {
+		l.self.Lacks = append(slices.Clone(l.self.Lacks), buildoption.Encoders)
+	}
 	_, l.self.Strips = first.(Stripper)
 	l.self.Outputs, l.self.Views = true, true
 	if l.self.Strips {

@@ -421,6 +421,9 @@ UPDATE worker SET faults = @faults, suspensions = @suspensions, suspended_until 
 -- A worker says why it cannot work; '' when it has worked again.
 UPDATE worker SET unable = @unable, suspensions = @suspensions, suspended_until = @suspended_until WHERE worker_id = @worker_id RETURNING *;
 
+-- name: WorkerSetLacks :one
+UPDATE worker SET lacks = @lacks WHERE worker_id = @worker_id RETURNING *;
+
 -- name: WorkerLock :one
 SELECT * FROM worker WHERE worker_id = @worker_id FOR UPDATE;
 

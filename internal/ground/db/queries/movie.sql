@@ -12,10 +12,11 @@ SELECT count(*) FROM lease l JOIN job j ON j.job_id = l.subject WHERE l.queue = 
 SELECT count(*) FROM lease WHERE queue = 'movie' AND state = 'held' AND holder = @holder;
 
 -- name: MovieNext :one
--- The movie that waits longest of workspaces that require no tag that a worker lacks.
+-- The movie that waits longest of workspaces that require no tag that a worker lacks; none for a
+-- worker whose Blender was built without what it takes.
 SELECT lease_id FROM lease WHERE queue = 'movie' AND state = 'waiting' AND due_at <= CAST(@now AS bigint)
   AND NOT EXISTS (SELECT 1 FROM worker o JOIN job j ON j.job_id = lease.subject LEFT JOIN turn n ON n.party = j.workspace_id
-    WHERE o.worker_id = @worker_id AND (coalesce(n.pools, 1) & o.pools) <> coalesce(n.pools, 1))
+    WHERE o.worker_id = @worker_id AND ((o.lacks & CAST(@lacks AS bigint)) <> 0 OR (coalesce(n.pools, 1) & o.pools) <> coalesce(n.pools, 1)))
 ORDER BY due_at, subject LIMIT 1;
 
 -- name: MovieHolder :one

@@ -2380,6 +2380,49 @@ func (q *Queries) WorkerSeen(ctx context.Context, arg WorkerSeenParams) error {
 	return err
 }
 
+const workerSetLacks = `-- name: WorkerSetLacks :one
+UPDATE worker SET lacks = $1 WHERE worker_id = $2 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips, tags, reserved, pools, rows_sha256
+`
+
+type WorkerSetLacksParams struct {
+	Lacks    int64
+	WorkerID string
+}
+
+func (q *Queries) WorkerSetLacks(ctx context.Context, arg WorkerSetLacksParams) (Worker, error) {
+	row := q.db.QueryRowContext(ctx, workerSetLacks, arg.Lacks, arg.WorkerID)
+	var i Worker
+	err := row.Scan(
+		&i.WorkerID,
+		&i.KeyID,
+		&i.Name,
+		&i.BlenderVersion,
+		&i.BuildHash,
+		&i.Device,
+		&i.DeviceName,
+		&i.Denoise,
+		&i.RegisteredAt,
+		&i.SeenAt,
+		&i.Sandbox,
+		&i.Faults,
+		&i.Suspensions,
+		&i.SuspendedUntil,
+		&i.Renderer,
+		&i.RowSum,
+		&i.Colors,
+		&i.Lacks,
+		&i.LeftAt,
+		&i.Unable,
+		&i.Kind,
+		&i.Strips,
+		&i.Tags,
+		&i.Reserved,
+		&i.Pools,
+		&i.RowsSha256,
+	)
+	return i, err
+}
+
 const workerSetUnable = `-- name: WorkerSetUnable :one
 UPDATE worker SET unable = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips, tags, reserved, pools, rows_sha256
 `

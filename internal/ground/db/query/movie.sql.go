@@ -65,18 +65,20 @@ func (q *Queries) MovieJobs(ctx context.Context, workspaceID string) ([]string, 
 const movieNext = `-- name: MovieNext :one
 SELECT lease_id FROM lease WHERE queue = 'movie' AND state = 'waiting' AND due_at <= CAST($1 AS bigint)
   AND NOT EXISTS (SELECT 1 FROM worker o JOIN job j ON j.job_id = lease.subject LEFT JOIN turn n ON n.party = j.workspace_id
-    WHERE o.worker_id = $2 AND (coalesce(n.pools, 1) & o.pools) <> coalesce(n.pools, 1))
+    WHERE o.worker_id = $2 AND ((o.lacks & CAST($3 AS bigint)) <> 0 OR (coalesce(n.pools, 1) & o.pools) <> coalesce(n.pools, 1)))
 ORDER BY due_at, subject LIMIT 1
 `
 
 type MovieNextParams struct {
 	Now      int64
 	WorkerID string
+	Lacks    int64
 }
 
-// The movie that waits longest of workspaces that require no tag that a worker lacks.
+// The movie that waits longest of workspaces that require no tag that a worker lacks; none for a
+// worker whose Blender was built without what it takes.
 func (q *Queries) MovieNext(ctx context.Context, arg MovieNextParams) (string, error) {
-	row := q.db.QueryRowContext(ctx, movieNext, arg.Now, arg.WorkerID)
+	row := q.db.QueryRowContext(ctx, movieNext, arg.Now, arg.WorkerID, arg.Lacks)
 	var lease_id string
 	err := row.Scan(&lease_id)
 	return lease_id, err

@@ -2,6 +2,7 @@ package workers_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
@@ -13,11 +14,15 @@ import (
 	"svc.example/client"
 	"svc.example/internal/app"
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/render/blender"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/story"
 	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/movie"
 	"svc.example/internal/work/synthetic"
+	"svc.example/internal/work/worker"
 )
 
 // movieOf reads the movie of a job by an agent key.
@@ -133,5 +138,54 @@ func TestAWorkerCannotPassAnythingForAMovie(t *testing.T) {
 		if files := svc.Files("overviews/" + done.JobID + "/"); len(files) > 0 {
 			t.Errorf("kept: %q", files)
 		}
+	})
+}
+
+// silent is a renderer whose Blender turns out to encode no movies.
+type silent struct{ synthetic.Renderer }
+
+type silentSession struct{ worker.Session }
+
+func (r silent) Start(ctx context.Context, o blender.Options) (worker.Session, error) {
+	s, err := r.Renderer.Start(ctx, o)
+	return silentSession{Session: s}, err
+}
+
+func (silentSession) Movie(context.Context, blender.Movie) (string, error) {
+	return "", &blender.Error{Code: blender.EncoderUnavailable, Message: "this Blender's FFmpeg lacks an encoder"}
+}
+
+// A farm whose Blenders encode no movies completes jobs as others do. A caller that asks for a movie is told
+// why there is none, nothing of it counts as failed, and a worker that comes later makes it.
+func TestAMovieWaitsForAWorkerThatEncodes(t *testing.T) {
+	story.Each(t, func(t *testing.T, config app.Config) {
+		config.AllowSynthetic = true
+		svc := story.Start(t, config)
+		c := svc.Caller(story.Credit)
+		stop := svc.Worker(silent{})
+		job, err := c.Take(c.QuoteOf(story.MovieScene(t), 2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := c.Await(job.JobID, client.StatusCompleted)
+		plain := c.Await(c.StartFrames(2).JobID, client.StatusCompleted)
+		await.Until(t, "the worker to say that it encodes none", func() bool {
+			return strings.Contains(string(movieOf(svc, c, done.JobID).Body), "movie_unavailable")
+		})
+		for _, jobID := range []string{done.JobID, plain.JobID} {
+			movieOf(svc, c, jobID).Want(t, http.StatusConflict, "No online worker can encode movies. The movie is made when another one comes online.")
+		}
+		svc.Read(func(ctx context.Context, tx *db.Tx) error {
+			dead, err := lease.DeadLetters(ctx, tx, "", 10)
+			if len(dead) > 0 {
+				t.Errorf("dead letters: %+v", dead)
+			}
+			return err
+		})
+		svc.Worker(synthetic.Renderer{})
+		for _, jobID := range []string{done.JobID, plain.JobID} {
+			await.Until(t, "the movie of "+jobID, func() bool { return len(svc.Files("overviews/"+jobID+"/movie-")) == 1 })
+		}
+		stop()
 	})
 }
