@@ -195,9 +195,9 @@ deploy-test: ## Run workers as jobs of a real Slurm, with a preemption in the mi
 	  grep -E '^(---|ok|FAIL|PASS|panic)|kubernetes_test'
 
 .PHONY: addon-test
-addon-test: ## Install the add-on from the service into a Blender that has extensions (Debian 13's, fetched once), and render from it, in two minutes
+addon-test: ## Install the add-on from the service into a Blender that has extensions (Debian 13's, fetched once), and render from it, in two minutes, or fifteen where other tests run too
 	@scripts/install-tools xvfb sandbox
-	@scripts/with-new-blender scripts/with-blender go test -tags extension -count=1 -timeout 15m -run '^TestExtension' -v ./internal/test/story/blender | \
+	@scripts/with-new-blender scripts/with-blender go test -tags extension -count=1 -timeout 45m -run '^TestExtension' -v ./internal/test/story/blender | \
 	  grep -E '^(---|ok|FAIL|PASS|panic)|_test.go:[0-9]+: '
 
 .PHONY: wine
