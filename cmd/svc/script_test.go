@@ -13,6 +13,7 @@ import (
 
 	"svc.example/cmd/svc/proof"
 	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/digest"
 	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/programs"
 	"svc.example/internal/test/receipttest"
@@ -73,7 +74,8 @@ func native(condition string) (bool, error) {
 // writeResult FOLDER writes what svc render leaves for a job of three frames: the ZIP, the
 // receipt, its proof and the key. It adds the frames, another key, and the proof and checkpoint
 // of a log that differs in its last leaf, and the proof that the service gives once the other
-// key signs.
+// key signs. With a second FOLDER the scene is a project, whose files are put there, and
+// job.json in the first one has its hash.
 func writeResult(ts *testscript.TestScript, _ bool, args []string) {
 	folder := ts.MkAbs(args[0])
 	ts.Check(os.MkdirAll(folder, 0o755))
@@ -85,6 +87,19 @@ func writeResult(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	index := int64(2)
 	job.Receipt.LogIndex = &index
+	if len(args) > 1 {
+		in := &job.Receipt.Input
+		wood, err := digest.Of(strings.NewReader("wood"))
+		ts.Check(err)
+		*in = receipt.InputOf(in.File, []receipt.InputFile{
+			{Path: in.Filename, SHA256: in.SHA256, SizeBytes: in.SizeBytes}, {Path: "wood.png", SHA256: wood, SizeBytes: 4},
+		})
+		project := ts.MkAbs(args[1])
+		ts.Check(os.MkdirAll(project, 0o755))
+		ts.Check(os.WriteFile(filepath.Join(project, in.Filename), []byte("scene"), 0o644))
+		ts.Check(os.WriteFile(filepath.Join(project, "wood.png"), []byte("wood"), 0o644))
+		ts.Check(os.WriteFile(filepath.Join(folder, proof.JobFile), jsonOf(ts, map[string]any{"state": "finished", "project_sha256": in.ProjectSHA256}), 0o644))
+	}
 	job.Receipt, err = receipt.WithFrameSet(job.Receipt, key)
 	ts.Check(err)
 	envelope, err := receipt.Sign(job.Receipt, key)

@@ -13,12 +13,10 @@ import (
 	"time"
 
 	"svc.example/client"
+	"svc.example/cmd/svc/proof"
 	"svc.example/internal/ground/atomicfile"
 	"svc.example/internal/ground/osfile"
 )
-
-// jobFileName is the file that makes a folder the folder of one job.
-const jobFileName = "job.json"
 
 // States of a jobFile.
 const (
@@ -75,7 +73,7 @@ func (j *jobFile) list() string {
 func (j *jobFile) save() error {
 	text, err := json.MarshalIndent(j, "", "  ")
 	if err == nil {
-		err = atomicfile.Replace(filepath.Join(j.folder, jobFileName), append(text, '\n'), 0o644)
+		err = atomicfile.Replace(filepath.Join(j.folder, proof.JobFile), append(text, '\n'), 0o644)
 	}
 	if err != nil {
 		return fmt.Errorf("note the job in its folder: %w", err)
@@ -87,7 +85,7 @@ func (j *jobFile) save() error {
 // the lock for orders; atomicfile.Create would do without, but needs links, which USB
 // drives do not have.
 func (j *jobFile) create() error {
-	path := filepath.Join(j.folder, jobFileName)
+	path := filepath.Join(j.folder, proof.JobFile)
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("note the job in its folder: %s: %w", path, fs.ErrExist)
 	}
@@ -102,7 +100,7 @@ func (j *jobFile) create() error {
 
 // forget removes what create made. A folder that contains anything else stays.
 func (j *jobFile) forget() error {
-	err := os.Remove(filepath.Join(j.folder, jobFileName))
+	err := os.Remove(filepath.Join(j.folder, proof.JobFile))
 	_ = os.Remove(j.folder) // fails where it is not empty, as it should
 	j.folder = ""
 	return err
@@ -137,7 +135,7 @@ func (j *jobFile) rename() error {
 
 // readJobFile reads the job.json of a folder. fs.ErrNotExist: it has none.
 func readJobFile(folder string) (*jobFile, error) {
-	path := filepath.Join(folder, jobFileName)
+	path := filepath.Join(folder, proof.JobFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -204,7 +202,7 @@ func isFree(out string) (bool, error) {
 	for _, entry := range entries {
 		switch {
 		case strings.HasPrefix(entry.Name(), lockPrefix):
-		case entry.Name() == jobFileName:
+		case entry.Name() == proof.JobFile:
 			if j, err := readJobFile(out); err != nil || j.State != stateEnded {
 				return false, nil
 			}
@@ -226,7 +224,7 @@ func place(out string, j *jobFile) error {
 	j.folder = out
 	if free {
 		// What is there has ended without a result.
-		if err := os.Remove(filepath.Join(out, jobFileName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(filepath.Join(out, proof.JobFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		return j.create()

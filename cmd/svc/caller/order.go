@@ -13,6 +13,7 @@ import (
 
 	"svc.example/client"
 	"svc.example/cmd/svc/profile"
+	"svc.example/cmd/svc/proof"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/fault"
 )
@@ -258,7 +259,7 @@ func (r *run) send(ctx context.Context, j *jobFile) (*client.Job, error) {
 	}
 	refused, _ := errors.AsType[*client.Error](err)
 	if r.resumed && slices.Contains([]string{string(fault.QuoteNotFound), string(fault.UploadNotFound)}, refused.Code) {
-		return nil, fmt.Errorf("this key does not know the order in %s: %w. Use the key of the original order. To start a new job and pay again, add --again", filepath.Join(j.folder, jobFileName), err)
+		return nil, fmt.Errorf("this key does not know the order in %s: %w. Use the key of the original order. To start a new job and pay again, add --again", filepath.Join(j.folder, proof.JobFile), err)
 	}
 	return nil, err
 }
@@ -332,7 +333,7 @@ type unknownStartError struct {
 func (e *unknownStartError) Error() string {
 	return fmt.Sprintf("it is not known whether the render was started and %s reserved for it: %v. "+
 		"Run the same command again: it asks for the same job, which is never paid twice (%s has its quote)",
-		terminal.Money(e.job.PriceCents, e.job.Currency), e.cause, filepath.Join(e.job.folder, jobFileName))
+		terminal.Money(e.job.PriceCents, e.job.Currency), e.cause, filepath.Join(e.job.folder, proof.JobFile))
 }
 
 // Unwrap returns what the client saw, such as a lost connection.

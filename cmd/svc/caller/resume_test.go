@@ -210,7 +210,7 @@ func TestAnOrderOfAnotherKeyIsNotOrderedAnewInSilence(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "this key does not know the order in") || !strings.Contains(err.Error(), "--again") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := os.Stat(filepath.Join(o.Folder, jobFileName)); err != nil {
+	if _, err := os.Stat(filepath.Join(o.Folder, proof.JobFile)); err != nil {
 		t.Error(err)
 	}
 }
@@ -322,7 +322,7 @@ func TestAFolderThatDescribesNoJobIsRefused(t *testing.T) {
 	t.Parallel()
 	d := startFakeService(t)
 	o, _ := d.options(t)
-	if err := errors.Join(os.MkdirAll(o.Folder, 0o755), os.WriteFile(filepath.Join(o.Folder, jobFileName), []byte(`{"name": "mine"}`), 0o644)); err != nil {
+	if err := errors.Join(os.MkdirAll(o.Folder, 0o755), os.WriteFile(filepath.Join(o.Folder, proof.JobFile), []byte(`{"name": "mine"}`), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "does not describe a job") || d.inspected.Load() != 0 {

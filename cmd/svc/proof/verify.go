@@ -43,6 +43,10 @@ const KeysFile = "keys.json"
 // ReceiptFile is the name of the receipt that svc render writes.
 const ReceiptFile = "receipt.json"
 
+// JobFile is the name of the file that makes a folder the folder of one job. svc render notes
+// in it what it sent.
+const JobFile = "job.json"
+
 // ProofFile is the name of the file with the proof that the receipt is in the log, in
 // the form of the API's proof route.
 const ProofFile = "proof.json"
@@ -56,7 +60,7 @@ type Verify struct {
 	Keys      string   `placeholder:"FILE|URL" env:"SVC_VERIFY_KEYS" help:"All keys of the service with their ends: a saved response of /v1/signing-keys, or its URL, which is the only thing that verify reads from a network. A receipt signed after its key's end is refused."`
 	Proof     string   `type:"existingfile" env:"SVC_VERIFY_PROOF" help:"The proof that the receipt is in the log: a saved response of the proof route. Default: proof.json next to the receipt."`
 	Known     string   `name:"checkpoint" type:"existingfile" env:"SVC_VERIFY_CHECKPOINT" help:"A checkpoint of the log that you know from elsewhere. The proof must match it."`
-	Project   string   `type:"existingdir" env:"SVC_VERIFY_PROJECT" help:"Folder of the project or of the .blend. Its files must equal the rendered ones."`
+	Project   string   `type:"existingdir" env:"SVC_VERIFY_PROJECT" help:"Folder of the project or of the .blend. Its files must equal the rendered ones. Without it, the hash that svc render noted when it sent a project."`
 	Frames    string   `name:"frames" type:"existingdir" env:"SVC_VERIFY_FRAMES" help:"Folder with frames, under any names. Each picture must match a frame of the receipt, by its bytes or by its pixels. Without it, the files next to the receipt that have names of its frames."`
 	Origins   string   `type:"existingdir" env:"SVC_VERIFY_ORIGINS" help:"Folder of the renders from which the job took frames over: their receipt.json, in it or in its folders."`
 	Witness   []string `placeholder:"KEY,…" env:"SVC_VERIFY_WITNESS" help:"Witnesses that must have co-signed the checkpoint of the proof, each NAME+ID+KEY. A log that shows different histories to different people cannot get these signatures."`
@@ -224,6 +228,9 @@ func (c *Verify) missing(report receipt.Report) error {
 	var missing []string
 	for _, name := range c.Require {
 		made := func(check receipt.Check) bool { return check.Name == name && check.Status == receipt.OK }
+		if name == "project" && c.Project == "" {
+			made = func(receipt.Check) bool { return false } // the files were not compared
+		}
 		if !slices.ContainsFunc(report.Checks, made) {
 			missing = append(missing, name)
 		}
@@ -355,13 +362,20 @@ func (c *Verify) checkLog(report *receipt.Report, keys []signingkey.Public) (*re
 	return &proof, nil
 }
 
-// checkProject adds the check of the files that were rendered.
+// checkProject adds the check of the files that were rendered. Without --project it is that
+// of their hash, which svc render noted when it sent them.
 func (c *Verify) checkProject(report *receipt.Report) {
-	if c.Project == "" {
-		report.InProject(nil)
+	if c.Project != "" {
+		report.InProject(os.DirFS(c.Project))
 		return
 	}
-	report.InProject(os.DirFS(c.Project))
+	var sent struct {
+		ProjectSHA256 string `json:"project_sha256"`
+	}
+	text, err := os.ReadFile(c.nextTo(JobFile))
+	if err == nil && json.Unmarshal(text, &sent) == nil && sent.ProjectSHA256 != "" {
+		report.AsSent(sent.ProjectSHA256)
+	}
 }
 
 // pictures is the folder of --frames. Without it, it is that of the receipt, as far as files

@@ -74,20 +74,13 @@ func (in Input) consistent() error {
 }
 
 // InProject adds the check "project": whether the files of the receipt's input are in a
-// folder, as they were rendered. dir nil means that none was given; then the check of a
-// project is skipped, and a .blend alone has none. The folder may hold more. Call it after a
-// [Verify] with a receipt.
+// folder, as they were rendered. The folder may hold more. Call it after a [Verify] with a
+// receipt.
 func (r *Report) InProject(dir fs.FS) {
 	in := r.Receipt.Input
 	files := in.Files
 	if len(files) == 0 {
 		files = []InputFile{{in.Filename, in.SHA256, in.SizeBytes}}
-	}
-	if dir == nil {
-		if len(in.Files) > 0 {
-			r.add("project", Skipped, "no folder was given: what was rendered is not checked; its SHA-256 is %s", in.ProjectSHA256)
-		}
-		return
 	}
 	for _, f := range files {
 		if wrong := f.differs(dir); wrong != "" {
@@ -96,6 +89,17 @@ func (r *Report) InProject(dir fs.FS) {
 		}
 	}
 	r.add("project", OK, "%s as rendered", counted(int64(len(files)), "file"))
+}
+
+// AsSent adds the check "project" without the files: whether the rendered project has the hash
+// of the one that was sent. Call it after a [Verify] with a receipt.
+func (r *Report) AsSent(projectSHA256 string) {
+	in := r.Receipt.Input
+	if in.ProjectSHA256 != projectSHA256 {
+		r.add("project", Failed, "its SHA-256 is %s, svc render sent %s", cmp.Or(in.ProjectSHA256, "none: one .blend was rendered"), projectSHA256)
+		return
+	}
+	r.add("project", OK, "%s as svc render sent them, SHA-256 %s", counted(int64(len(in.Files)), "file"), projectSHA256)
 }
 
 // differs says how a file in a folder differs; "" if it is the same.

@@ -120,20 +120,27 @@ func TestAProjectIsHeldAgainstItsReceipt(t *testing.T) {
 	}
 }
 
-func TestWhatWasNotGivenIsNotCheckedAndSaidSo(t *testing.T) {
+// The hash of what was sent tells whether it was rendered, without the files.
+func TestAProjectIsHeldAgainstWhatWasSent(t *testing.T) {
 	t.Parallel()
 	keys := []signingkey.Public{testKey(t, "a").Public()}
-	report := receipt.Verify(sign(t, project(t, aProject())), keys, nil)
-	report.InProject(nil)
-	if last := report.Checks[len(report.Checks)-1]; last.Name != "project" || last.Status != receipt.Skipped {
-		t.Errorf("without a folder: %+v", last)
+	r := project(t, aProject())
+	for sent, want := range map[string]receipt.Status{r.Input.ProjectSHA256: receipt.OK, strings.Repeat("0", 64): receipt.Failed} {
+		report := receipt.Verify(sign(t, r), keys, nil)
+		report.AsSent(sent)
+		if last := report.Checks[len(report.Checks)-1]; last.Name != "project" || last.Status != want {
+			t.Errorf("%s was sent: %+v", sent, last)
+		}
+		if err := report.Err(); (want == receipt.Failed) != errors.Is(err, receipt.ErrBadArtifact) {
+			t.Errorf("%s was sent: %v", sent, err)
+		}
 	}
+}
+
+func TestABlendAloneIsHeldAgainstItsReceipt(t *testing.T) {
+	t.Parallel()
 	job, envelope, keys := complete(t, 1)
 	alone := receipt.Verify(envelope, keys, nil)
-	alone.InProject(nil)
-	if last := alone.Checks[len(alone.Checks)-1]; last.Name == "project" {
-		t.Errorf("a .blend alone: %+v", last)
-	}
 	alone.InProject(fstest.MapFS{job.Receipt.Input.Filename: {Data: []byte("scene")}})
 	if last := alone.Checks[len(alone.Checks)-1]; last.Status != receipt.OK {
 		t.Errorf("a .blend alone in its folder: %+v", last)

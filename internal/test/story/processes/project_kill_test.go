@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"svc.example/internal/app"
@@ -106,6 +107,11 @@ func killRound(t *testing.T, database string, random *rand.Rand) {
 		t.Fatalf("the same command again: %v\n%s", err, said)
 	}
 	stop()
+	verify := exec.Command(apptest.Binary(t), "verify", "out") // as it is printed, without the server
+	verify.Dir = folder
+	if text, err := verify.CombinedOutput(); err != nil || !strings.Contains(said.String(), "svc verify out\n") || strings.Contains(string(text), "NOT CHECKED") || !strings.Contains(string(text), "as svc render sent them") {
+		t.Errorf("the printed command: %v\n%s", err, text)
+	}
 	frames, err := filepath.Glob(filepath.Join(folder, "out", "frame_*.png"))
 	if err != nil || len(frames) != killFrames {
 		t.Errorf("%d frames came, %v:\n%s", len(frames), err, said)
