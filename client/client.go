@@ -290,7 +290,7 @@ func (c *Client) try(ctx context.Context, x call, answer any) error {
 		return errorFrom(res, text, time.Now())
 	}
 	if err != nil {
-		return fmt.Errorf("read the answer: %w", err)
+		return &UnreadableAnswerError{err}
 	}
 	if err := json.Unmarshal(text, answer); err != nil {
 		if at := res.Request.URL; at.Path != req.URL.Path {

@@ -31,7 +31,7 @@ type Error struct {
 
 func (e *Error) Error() string {
 	if e.Code == "" {
-		return fmt.Sprintf("the server answered %d %s", e.Status, http.StatusText(e.Status))
+		return fmt.Sprintf("a proxy or another server answered, not the service (%d %s)", e.Status, http.StatusText(e.Status))
 	}
 	return fmt.Sprintf("%s (%s, %d)", plaintext.Line(e.Message), plaintext.Line(e.Code), e.Status)
 }
@@ -39,6 +39,17 @@ func (e *Error) Error() string {
 // ErrForeignAnswer reports a success that no svc sent: its body is not JSON of the form
 // that the call answers with, as where the address leads to another web server.
 var ErrForeignAnswer = errors.New("the answer does not have the form of svc")
+
+// UnreadableAnswerError is an answer that began and cannot be read to its end: it broke off, or
+// something between changed it.
+type UnreadableAnswerError struct{ cause error }
+
+func (e *UnreadableAnswerError) Error() string {
+	return "the answer cannot be read: " + e.cause.Error()
+}
+
+// Unwrap returns why.
+func (e *UnreadableAnswerError) Unwrap() error { return e.cause }
 
 // RedirectError is a call that was redirected to something else than the service: to another
 // host or a page, as a network does that wants its user to sign in first, or in a circle.
@@ -60,7 +71,7 @@ func redirectTo(to *url.URL, from *url.URL) *RedirectError {
 	if to.Host == from.Host {
 		short.Path = to.Path
 	}
-	return &RedirectError{To: short.String()}
+	return &RedirectError{To: short.String(), Circle: to.String() == from.String()}
 }
 
 // CallError is a call that failed. It wraps what the server or the network said.

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -330,6 +331,10 @@ func (c *Client) answerOnce(ctx context.Context, path string) (*http.Response, e
 		defer res.Body.Close()
 		text, _ := io.ReadAll(io.LimitReader(res.Body, maxAnswer)) // the status alone says enough
 		return nil, errorFrom(res, text, time.Now())
+	}
+	if strings.HasPrefix(res.Header.Get("Content-Type"), "text/html") { // the service sends no pages to programs
+		_ = res.Body.Close()
+		return nil, &unreadable{fmt.Errorf("%w: it is a web page", ErrForeignAnswer)}
 	}
 	return res, nil
 }

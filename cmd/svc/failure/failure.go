@@ -10,7 +10,11 @@ package failure
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
 	"strings"
+	"syscall"
 
 	"svc.example/client"
 	"svc.example/cmd/svc/profile"
@@ -68,7 +72,21 @@ func Of(err error) Failure {
 	if said := unreachable(err); said != nil {
 		f.Code, f.Message = Unreachable, redact.Text(said.Error())
 	}
+	if diskFull(err) {
+		f.SuggestedAction = "Free space on that disk, then run the command again. What is complete there stays, and nothing is paid twice."
+	}
 	return f
+}
+
+// windowsDiskFull is what Windows calls ENOSPC.
+const windowsDiskFull = syscall.Errno(112)
+
+// diskFull reports that a file could not be written because its disk, or its user's share of it,
+// is full. What the program prints to is not meant.
+func diskFull(err error) bool {
+	file, ok := errors.AsType[*fs.PathError](err)
+	return ok && file.Path != os.Stdout.Name() &&
+		(errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || runtime.GOOS == "windows" && errors.Is(err, windowsDiskFull))
 }
 
 // actionOf is what to do about a refusal of the service: in the words of the command

@@ -3,9 +3,12 @@ package failure_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"svc.example/client"
@@ -34,6 +37,21 @@ func TestAnErrorEndsWithWhatToDoNext(t *testing.T) {
 		lines := strings.Split(failure.Words(err).Error(), "\n")
 		if !strings.Contains(lines[len(lines)-1], want) {
 			t.Errorf("%q ends with %q, want %q", answer, lines[len(lines)-1], want)
+		}
+	}
+}
+
+func TestAFullDiskSaysThatTheCommandCanBeRunAgain(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]bool{"out/job.json": true, os.Stdout.Name(): false} {
+		for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT} {
+			err := fmt.Errorf("note the job: %w", &fs.PathError{Op: "write", Path: path, Err: full})
+			if said := failure.Words(err).Error(); strings.Contains(said, "\nFree space on that disk, then run the command again.") != want {
+				t.Errorf("of %s: %q", path, said)
+			}
+			if action := failure.Of(err).SuggestedAction; (action != "") != want {
+				t.Errorf("of %s, for programs: %q", path, action)
+			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -36,6 +37,9 @@ func diagnose(server string, err error) (what, do string) {
 	refused, isRefusal := refusalOf(err)
 	if isRefusal && refused.Code != "" {
 		return "", ""
+	}
+	if broken, ok := errors.AsType[*client.UnreadableAnswerError](err); ok {
+		return fmt.Sprintf("the answer of %s cannot be read (%v)", server, cut(broken.Unwrap())), "Run the command again; if it lasts, ask whoever runs the network or the proxy between"
 	}
 	lost, isLost := errors.AsType[*url.Error](err)
 	if !isRefusal && !isLost && !errors.Is(err, client.ErrForeignAnswer) {
@@ -80,10 +84,12 @@ const checkRedirects = "Check the address (--server) and the redirects of the pr
 // between has the refusals that come from what stands in front of a service, where they are
 // not in svc's form, and what to do about each.
 var between = map[int]string{
-	http.StatusForbidden:             "Ask whoever runs the network or the proxy to let svc through",
-	http.StatusProxyAuthRequired:     "Give the proxy's user and password in HTTPS_PROXY",
-	http.StatusRequestEntityTooLarge: "Ask the service's operator to let the proxy pass uploads of 100 MiB, or send a smaller file",
-	http.StatusTooManyRequests:       "Wait a minute, then run the command again",
+	http.StatusForbidden:                     "Ask whoever runs the network or the proxy to let svc through",
+	http.StatusProxyAuthRequired:             "Give the proxy's user and password in HTTPS_PROXY",
+	http.StatusRequestEntityTooLarge:         "Ask the service's operator to let the proxy pass uploads of 100 MiB, or send a smaller file",
+	http.StatusTooManyRequests:               "Wait a minute, then run the command again",
+	http.StatusUnavailableForLegalReasons:    "Ask whoever runs the network or the proxy to let svc through",
+	http.StatusNetworkAuthenticationRequired: "Sign in to the network with a browser, then run the command again",
 }
 
 // refusalOf finds what a server answered: at the API, or at the workers' API.
@@ -120,6 +126,17 @@ func lostConnection(server string, at *url.URL, lost *url.Error) (what, do strin
 		return fmt.Sprintf("what answers at %s is not svc: it does not speak HTTP", server), checkAddress(server)
 	}
 	return fmt.Sprintf("the connection to %s broke off (%v)", server, withoutCall(lost.Err)), "Run the command again"
+}
+
+// cut is why an answer cannot be read, without addresses of this machine.
+func cut(err error) error {
+	if broken, ok := errors.AsType[*net.OpError](err); ok {
+		return withoutCall(broken.Err)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("it ends early")
+	}
+	return err
 }
 
 // withoutCall is what the operating system says, without the name of its function.

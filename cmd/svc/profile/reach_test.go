@@ -35,10 +35,10 @@ func TestAWrongServerSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		s.Start()
 	}
 	encrypted.StartTLS()
-	large, forbidden, many := serve(413, "<html>too large"), serve(403, "<html>"), serve(429, "<html>")
+	large, forbidden, many, network := serve(413, "<html>too large"), serve(403, "<html>"), serve(429, "<html>"), serve(511, "<html>")
 	signIn := httptest.NewServer(http.RedirectHandler("https://login.invalid/?to=here", http.StatusFound))
 	t.Cleanup(signIn.Close)
-	for _, s := range []*httptest.Server{large, forbidden, many} {
+	for _, s := range []*httptest.Server{large, forbidden, many, network} {
 		s.Start()
 	}
 	loop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }))
@@ -50,6 +50,16 @@ func TestAWrongServerSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		fmt.Fprint(w, "<html>")
 	}))
 	t.Cleanup(sameHost.Close)
+	packed := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		fmt.Fprint(w, `{"ok": true, "job": {}}`)
+	}))
+	t.Cleanup(packed.Close)
+	short := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "400")
+		fmt.Fprint(w, "{")
+	}))
+	t.Cleanup(short.Close)
 	noTLS := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "https://"+r.Host+"/", http.StatusFound)
 	}))
@@ -57,6 +67,9 @@ func TestAWrongServerSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 	plainToTLS := "http" + strings.TrimPrefix(encrypted.URL, "https")
 	tlsToPlain := "https" + strings.TrimPrefix(page.URL, "http")
 	for server, want := range map[string]string{
+		packed.URL:                 "the answer of " + packed.URL + " cannot be read (gzip: invalid header). Run the command again",
+		short.URL:                  "the answer of " + short.URL + " cannot be read (it ends early). Run the command again",
+		network.URL:                "refuses the request (511 Network Authentication Required), not the service. Sign in to the network",
 		nobody:                     "nothing answers at " + nobody + " (",
 		"http://nowhere.invalid":   "the name nowhere.invalid does not resolve",
 		page.URL:                   "what answers at " + page.URL + " is not svc: its answer is not svc's JSON",

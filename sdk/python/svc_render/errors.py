@@ -12,13 +12,16 @@ class SvcError(Exception):
 class ApiError(SvcError):
     """A refusal of the service. Act on :attr:`code`; docs/errors.md lists them."""
 
-    def __init__(self, call: str, status: int, body: Any, header_id: str = "", retry_after: float = 0.0) -> None:
+    def __init__(self, call: str, status: int, body: Any, header_id: str = "", retry_after: float = 0.0,
+                 location: str = "") -> None:
         told = body.get("error") if isinstance(body, dict) else None
         told = told if isinstance(told, dict) else {}
         self.call = call  # method and path
         self.status = status  # HTTP
         self.code: str = str(told.get("code") or "")  # empty when a proxy answered
-        self.message: str = str(told.get("message") or "the server answered %d" % status)
+        self.message: str = str(told.get("message") or (
+            "a redirect to %s came, as of a network's sign-in page" % location.partition("?")[0] if location
+            else "a proxy or another server answered, not the service"))
         self.suggested_action: str = str(told.get("suggested_action") or "")
         self.request_id: str = str(told.get("request_id") or header_id)
         self.detail: Any = told.get("detail")

@@ -144,7 +144,8 @@ class Answer:
             body = None  # the status alone says enough
         return ApiError(self.call, self.status, body, self.headers.get("X-Request-Id", ""),
                         retry_after(self.headers.get("Retry-After"), self.headers.get("Date"))
-                        or (limit_reset(self.headers.get_all("RateLimit", [])) if self.status == 429 else 0.0))
+                        or (limit_reset(self.headers.get_all("RateLimit", [])) if self.status == 429 else 0.0),
+                        self.headers.get("Location", "") if 300 <= self.status <= 399 else "")
 
 
 class Transport:
@@ -260,6 +261,8 @@ class Transport:
             with self.open("GET", url, {"Accept": accept}, keyed=keyed) as answer:
                 if answer.status != 200:
                     raise answer.refusal()
+                if answer.headers.get("Content-Type", "").startswith("text/html"):  # the service sends none to programs
+                    raise ForeignAnswer("%s: the answer is a web page" % answer.call)
                 return answer.read_all()
 
         return self.repeat(attempt)

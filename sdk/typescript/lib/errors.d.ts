@@ -19,7 +19,7 @@ export declare class ApiError extends SvcError {
     /** Seconds that the server asks to wait: the longer one of header and body. */
     readonly retryAfter: number;
     /** `call` is the method and the path, `status` that of HTTP. */
-    constructor(call: string, status: number, body: unknown, headerId?: string, retryAfter?: number);
+    constructor(call: string, status: number, body: unknown, headerId?: string, retryAfter?: number, location?: string);
 }
 /** No answer came: the network, the name, the certificate or a time-out. */
 export declare class ConnectionFailed extends SvcError {

@@ -19,11 +19,11 @@ export class ApiError extends SvcError {
     /** Seconds that the server asks to wait: the longer one of header and body. */
     retryAfter;
     /** `call` is the method and the path, `status` that of HTTP. */
-    constructor(call, status, body, headerId = "", retryAfter = 0) {
+    constructor(call, status, body, headerId = "", retryAfter = 0, location = "") {
         const told = member(member(body, "error"));
         const text = (name) => (typeof told[name] === "string" ? told[name] : "");
         const code = text("code"), requestId = text("request_id") || headerId;
-        super(`${call}: ${text("message") || `the server answered ${status}`} (${[code, status, requestId].filter(Boolean).join(", ")})`);
+        super(`${call}: ${text("message") || foreign(location)} (${[code, status, requestId].filter(Boolean).join(", ")})`);
         this.call = call;
         this.status = status;
         this.code = code;
@@ -33,6 +33,10 @@ export class ApiError extends SvcError {
         this.retryable = told["retryable"] === true || passingStatus(status);
         this.retryAfter = Math.max(retryAfter, seconds(told["retry_after_seconds"]));
     }
+}
+/** What to say of a refusal without the service's form of an error. */
+function foreign(location) {
+    return location ? `a redirect to ${location.split("?", 1)[0]} came, as of a network's sign-in page` : "a proxy or another server answered, not the service";
 }
 /** No answer came: the network, the name, the certificate or a time-out. */
 export class ConnectionFailed extends SvcError {
@@ -97,5 +101,7 @@ export function member(value, name) {
 function reasonOf(cause) {
     if (!(cause instanceof Error))
         return String(cause);
+    if (cause.name === "AbortError")
+        return "no answer could be read, as of a proxy that asks for a password (407) or closes the connection"; // Node's fetch says no more
     return cause.cause instanceof Error ? `${cause.message}: ${cause.cause.message}` : cause.message;
 }

@@ -74,7 +74,7 @@ export class Answer {
             body = null; // the status alone says enough
         }
         const wait = retryAfter(this.headers.get("Retry-After"), this.headers.get("Date")) || (this.status === 429 ? limitReset(this.headers.get("RateLimit")) : 0);
-        return new ApiError(this.call, this.status, body, this.headers.get("X-Request-Id") ?? "", wait);
+        return new ApiError(this.call, this.status, body, this.headers.get("X-Request-Id") ?? "", wait, this.status >= 300 && this.status <= 399 ? this.headers.get("Location") ?? "" : "");
     }
 }
 /** Ends a call that is silent for too long, or that its caller gives up. */
@@ -203,6 +203,10 @@ export class Transport {
             const answer = await this.open("GET", url, { ...asked, headers: { Accept: "*/*", ...asked.headers } });
             if (answer.status !== 200)
                 throw await answer.refusal();
+            if (answer.headers.get("Content-Type")?.startsWith("text/html")) { // the service sends none to programs
+                await answer.close();
+                throw new ForeignAnswer(`${answer.call}: the answer is a web page`);
+            }
             return answer.bytes();
         }, asked.signal);
     }

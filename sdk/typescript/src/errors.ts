@@ -23,11 +23,11 @@ export class ApiError extends SvcError {
   readonly retryAfter: number;
 
   /** `call` is the method and the path, `status` that of HTTP. */
-  constructor(readonly call: string, readonly status: number, body: unknown, headerId = "", retryAfter = 0) {
+  constructor(readonly call: string, readonly status: number, body: unknown, headerId = "", retryAfter = 0, location = "") {
     const told = member(member(body, "error"));
     const text = (name: string) => (typeof told[name] === "string" ? told[name] : "");
     const code = text("code"), requestId = text("request_id") || headerId;
-    super(`${call}: ${text("message") || `the server answered ${status}`} (${[code, status, requestId].filter(Boolean).join(", ")})`);
+    super(`${call}: ${text("message") || foreign(location)} (${[code, status, requestId].filter(Boolean).join(", ")})`);
     this.code = code;
     this.suggestedAction = text("suggested_action");
     this.requestId = requestId;
@@ -35,6 +35,11 @@ export class ApiError extends SvcError {
     this.retryable = told["retryable"] === true || passingStatus(status);
     this.retryAfter = Math.max(retryAfter, seconds(told["retry_after_seconds"]));
   }
+}
+
+/** What to say of a refusal without the service's form of an error. */
+function foreign(location: string): string {
+  return location ? `a redirect to ${location.split("?", 1)[0]} came, as of a network's sign-in page` : "a proxy or another server answered, not the service";
 }
 
 /** No answer came: the network, the name, the certificate or a time-out. */
@@ -95,5 +100,6 @@ export function member(value: unknown, name?: string): Record<string, unknown> {
 /** fetch hides what happened in the cause of its error. */
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
+  if (cause.name === "AbortError") return "no answer could be read, as of a proxy that asks for a password (407) or closes the connection"; // Node's fetch says no more
   return cause.cause instanceof Error ? `${cause.message}: ${cause.cause.message}` : cause.message;
 }

@@ -107,7 +107,7 @@ export class Answer {
       body = null; // the status alone says enough
     }
     const wait = retryAfter(this.headers.get("Retry-After"), this.headers.get("Date")) || (this.status === 429 ? limitReset(this.headers.get("RateLimit")) : 0);
-    return new ApiError(this.call, this.status, body, this.headers.get("X-Request-Id") ?? "", wait);
+    return new ApiError(this.call, this.status, body, this.headers.get("X-Request-Id") ?? "", wait, this.status >= 300 && this.status <= 399 ? this.headers.get("Location") ?? "" : "");
   }
 }
 
@@ -239,6 +239,10 @@ export class Transport {
     return this.repeat(async () => {
       const answer = await this.open("GET", url, { ...asked, headers: { Accept: "*/*", ...asked.headers } });
       if (answer.status !== 200) throw await answer.refusal();
+      if (answer.headers.get("Content-Type")?.startsWith("text/html")) { // the service sends none to programs
+        await answer.close();
+        throw new ForeignAnswer(`${answer.call}: the answer is a web page`);
+      }
       return answer.bytes();
     }, asked.signal);
   }
