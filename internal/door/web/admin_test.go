@@ -115,14 +115,18 @@ func TestAnActIsAskedForDoneOnceAndRecorded(t *testing.T) {
 	_, kept := p.confirm("act", "retention", "subject", tenant.ID, "amount", "7", "back", page)
 	kept.want(t, http.StatusOK, `max="365" required value="7"`)
 	p.submit("/admin/acts", "act", "retention", "subject", tenant.ID, "amount", "366").want(t, http.StatusBadRequest, "must be 1 to 365")
-	_, limited := p.confirm("act", "limit", "subject", tenant.ID, "amount", "500", "back", page)
-	limited.want(t, http.StatusOK, `min="0" required value="500"`)
+	limiting, limited := p.confirm("act", "limit", "subject", tenant.ID, "amount", "500", "back", page)
+	limiting.want(t, http.StatusOK, "at most 500.00 USD")
+	limited.want(t, http.StatusOK, `value="500.00" placeholder="no limit"`)
+	unlimiting, unlimited := p.confirm("act", "limit", "subject", tenant.ID, "amount", "", "back", page)
+	unlimiting.want(t, http.StatusOK, "without a daily limit")
+	unlimited.want(t, http.StatusOK, `value="" placeholder="no limit"`)
 	_, tagged := p.confirm("act", "tags", "subject", tenant.ID, "amount", "studio-b rtx", "back", page)
 	tagged.want(t, http.StatusOK, `value="rtx studio-b"`)
 	_, bounded := p.confirm("act", "frames", "subject", tenant.ID, "amount", "8", "back", page)
 	bounded.want(t, http.StatusOK, `min="0" required value="8"`)
 	p.submit("/admin/acts", "act", "tags", "subject", tenant.ID, "amount", "RTX").want(t, http.StatusBadRequest, "is no tag")
-	p.submit("/admin/acts", "act", "limit", "subject", tenant.ID, "amount", "-1").want(t, http.StatusBadRequest, "or 0 for no limit")
+	p.submit("/admin/acts", "act", "limit", "subject", tenant.ID, "amount", "-1").want(t, http.StatusBadRequest, "must be an amount in US dollars")
 	p.open("/admin/acts").want(t, http.StatusOK, p.Email, "add 10.00 USD to the wallet of "+tenant.ID)
 }
 
@@ -219,6 +223,23 @@ func TestOperatorsSeeAndChangeTheFarm(t *testing.T) {
 	back.want(t, http.StatusOK, "Drain</button>")
 	p.submit("/admin/acts", "act", "forget", "subject", workerID, "yes", "yes").want(t, http.StatusConflict, "is online")
 	p.open("/admin/acts").want(t, http.StatusOK, "no more frames", "frames again", "create a key for workers")
+}
+
+// Operators read the names of workspaces, not their ids, and each name leads to its workspace.
+func TestOperatorsReadTheNamesOfWorkspaces(t *testing.T) {
+	t.Parallel()
+	started, base := apptest.Start(t, app.Config{AllowSynthetic: true})
+	w := &apptest.World{App: started, URL: base}
+	p, tenant := operatorOf(t, w), personOf(t, w, 100)
+	tenant.submit("/console/settings/name", "name", "Studio Nine").want(t, http.StatusOK, "Studio Nine")
+	priced := tenant.upload("demo.blend", demo.Scene())
+	tenant.submit(priced.path+"/start", "quote_id", priced.hidden(t, "quote_id"), "terms", contract.LegalAcceptance).want(t, http.StatusOK)
+	link := `<a href="/admin/workspaces/` + tenant.ID + `">Studio Nine</a>`
+	overview := p.open("/admin").want(t, http.StatusOK, "Waiting workspaces", link+` <span class="n">24 frames`, "Busiest callers", `<th scope="row">`+link)
+	if strings.Contains(overview.text, ">"+tenant.ID+"<") {
+		t.Error("the overview shows the id of a workspace in place of its name")
+	}
+	p.open("/admin/jobs").want(t, http.StatusOK, link)
 }
 
 // registered is a worker that has come online.

@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -14,6 +15,26 @@ import (
 
 // MaxName bounds the name of a workspace, in characters.
 const MaxName = 80
+
+// Names are the names of workspaces by their ids; the id itself where a workspace was erased.
+// Ids that are unknown here are left out.
+func Names(ctx context.Context, tx *db.Tx, ids []string) (map[string]string, error) {
+	names := map[string]string{}
+	for _, id := range ids {
+		if names[id] != "" {
+			continue
+		}
+		w, err := tx.WorkspaceGet(ctx, id)
+		if db.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the name of %s: %w", id, err)
+		}
+		names[id] = cmp.Or(w.Name, id)
+	}
+	return names, nil
+}
 
 // Rename gives a workspace a name, for its people and for operators. Errors:
 // workspace_not_found, also of an erased one; invalid_request for a name that is empty, too

@@ -19,6 +19,7 @@ import (
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/dispatch"
@@ -145,7 +146,9 @@ type overviewView struct {
 	// Spenders cost this process the most in this hour.
 	Spenders []ratelimit.Spent
 	// Rendering are the jobs that workers render, the newest.
-	Rendering []job.Summary
+	Rendering jobsTable
+	// Names are the names of all workspaces above.
+	Names map[string]string
 	// Processes are those that serve, and those that fell silent within an hour.
 	Processes []process.Process
 	// Audit is the last one; nil before the first.
@@ -155,7 +158,7 @@ type overviewView struct {
 
 // adminOverview builds the operators' first page.
 func (s *Site) adminOverview(r *http.Request, _ identity.Principal) (page.Page, error) {
-	ctx, v := r.Context(), overviewView{adminView: viewOf(r, page.AdminPath)}
+	ctx, v := r.Context(), overviewView{adminView: viewOf(r, page.AdminPath), Spenders: s.Ledger.Top(shownParties)}
 	err := s.DB.Read(ctx, func(tx *db.Tx) (err error) {
 		if v.Parties, v.WaitingFrames, err = dispatch.WaitingOf(ctx, tx, shownParties); err != nil {
 			return err
@@ -179,7 +182,14 @@ func (s *Site) adminOverview(r *http.Request, _ identity.Principal) (page.Page, 
 			return err
 		}
 		v.Day = dayOf(hours)
-		if v.Rendering, err = job.ListAll(ctx, tx, job.ListRequest{Status: job.Rendering, Limit: shownParties}); err != nil {
+		rendering, err := job.ListAll(ctx, tx, job.ListRequest{Status: job.Rendering, Limit: shownParties})
+		if err != nil {
+			return err
+		}
+		if v.Rendering, err = jobsOf(ctx, tx, rendering); err != nil {
+			return err
+		}
+		if v.Names, err = v.names(ctx, tx); err != nil {
 			return err
 		}
 		if v.Processes, err = process.List(ctx, tx); err != nil {
@@ -191,8 +201,38 @@ func (s *Site) adminOverview(r *http.Request, _ identity.Principal) (page.Page, 
 		v.Acts, err = operator.Acts(ctx, tx, "", shownActs)
 		return err
 	})
-	v.Spenders = s.Ledger.Top(shownParties)
 	return page.Page{Template: "admin", Title: "Operate", Content: v, Reload: 30}, err
+}
+
+// names reads the names of the workspaces that wait and of those that keep the process busy.
+func (v overviewView) names(ctx context.Context, tx *db.Tx) (map[string]string, error) {
+	var ids []string
+	for _, w := range v.Parties {
+		ids = append(ids, w.WorkspaceID)
+	}
+	for _, s := range v.Spenders {
+		if id.Valid(id.Workspace, s.Who) { // others are addresses
+			ids = append(ids, s.Who)
+		}
+	}
+	return identity.Names(ctx, tx, ids)
+}
+
+// jobsTable is a table of jobs, with the names of their workspaces by id; nil where all jobs
+// are of the workspace that the page is about.
+type jobsTable struct {
+	Jobs  []job.Summary
+	Names map[string]string
+}
+
+// jobsOf makes the table of jobs of several workspaces.
+func jobsOf(ctx context.Context, tx *db.Tx, jobs []job.Summary) (jobsTable, error) {
+	var ids []string
+	for _, j := range jobs {
+		ids = append(ids, j.WorkspaceID)
+	}
+	names, err := identity.Names(ctx, tx, ids)
+	return jobsTable{jobs, names}, err
 }
 
 // Mixed reports whether processes of more than one version are running.
@@ -286,7 +326,7 @@ func adminBack(path string) string {
 }
 
 // acts are the acts of operators by the name that forms give them. Each makes its act of
-// the form's fields subject, reason, amount (in dollars, cents, days or frames, tags, or a priority) and reference.
+// the form's fields subject, reason, amount (in dollars, days or frames, tags, or a priority) and reference.
 var acts = map[string]func(ctx context.Context, tx *db.Tx, s *Site, form url.Values) (operator.Act, error){
 	"drain": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
 		return operator.DrainWorker(ctx, tx, form.Get("subject"), false)
@@ -321,11 +361,11 @@ var acts = map[string]func(ctx context.Context, tx *db.Tx, s *Site, form url.Val
 		return operator.FreezeWorkspace(ctx, tx, form.Get("subject"), form.Get("reason"))
 	},
 	"limit": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
-		cents, err := strconv.ParseInt(strings.TrimSpace(form.Get("amount")), 10, 64)
+		cents, err := page.Dollars("amount", strings.TrimSpace(form.Get("amount")), 0, wallet.MaxCents)
 		if err != nil {
-			return operator.Act{}, fault.Field("daily_cents", "must be a whole number of cents")
+			return operator.Act{}, err
 		}
-		return operator.LimitSpending(ctx, tx, form.Get("subject"), cents)
+		return operator.LimitSpending(ctx, tx, form.Get("subject"), *cmp.Or(cents, new(int64))) // an empty field is no limit
 	},
 	"tags": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
 		return operator.RequireTags(ctx, tx, form.Get("subject"), strings.Fields(form.Get("amount")))

@@ -85,7 +85,7 @@ func (s *Site) adminWorker(r *http.Request, _ identity.Principal) (page.Page, er
 // adminJobsView is the content of the list of all jobs.
 type adminJobsView struct {
 	adminView
-	Jobs   []job.Summary
+	jobsTable
 	States []page.Tab
 	// Find is what the field has: a job or a workspace.
 	Find   string
@@ -116,10 +116,14 @@ func (s *Site) adminJobs(r *http.Request, _ identity.Principal) (page.Page, erro
 			return err
 		}
 		wanted.Limit++ // one more than is shown, to learn whether older ones follow
-		v.Jobs, err = job.ListAll(r.Context(), tx, wanted)
+		jobs, err := job.ListAll(r.Context(), tx, wanted)
+		if err != nil {
+			return err
+		}
+		jobs, around.Last = page.Ahead(jobs, adminRows, func(j job.Summary) string { return j.JobID })
+		v.jobsTable, err = jobsOf(r.Context(), tx, jobs)
 		return err
 	})
-	v.Jobs, around.Last = page.Ahead(v.Jobs, adminRows, func(j job.Summary) string { return j.JobID })
 	v.Around = page.PagerOf("jobs", adminJobsPath, filterOf("q", v.Find, "status", status), around)
 	return page.Page{Template: "admin_jobs", Title: "All jobs", Content: v, Reload: 30}, err
 }
@@ -231,14 +235,14 @@ type workspaceView struct {
 	CreatedAt         time.Time
 	ErasedAt          *time.Time
 	ArtifactDays      int64  // 0: as the service's setting
-	DailyCents        int64  // 0: no limit
+	Daily             string // what it may spend in a day, in US dollars; "": no limit
 	Tags              string // that its workers must have, between spaces
 	FramesAtOnce      int64  // 0: no limit
 	People            []string
 	Balance           wallet.Balance
 	Frozen            *freeze.Frozen
 	Keys              []identity.Key
-	Jobs              []job.Summary
+	Jobs              jobsTable
 	Entries           []wallet.Entry
 }
 
@@ -254,7 +258,10 @@ func (s *Site) adminWorkspace(r *http.Request, _ identity.Principal) (page.Page,
 			return err
 		}
 		v.WorkspaceID, v.Name, v.CreatedAt, v.ErasedAt, v.People = row.WorkspaceID, row.Name, db.Time(row.CreatedAt), db.OptionalTime(row.ErasedAt), people
-		v.ArtifactDays, v.DailyCents, v.Tags, v.FramesAtOnce = row.ArtifactDays, row.DailyCents, strings.TrimSpace(row.Tags), row.FramesAtOnce
+		v.ArtifactDays, v.Tags, v.FramesAtOnce = row.ArtifactDays, strings.TrimSpace(row.Tags), row.FramesAtOnce
+		if row.DailyCents > 0 {
+			v.Daily = wallet.Decimal(row.DailyCents)
+		}
 		if v.Balance, err = wallet.Get(ctx, tx, id); err != nil {
 			return err
 		}
@@ -270,7 +277,7 @@ func (s *Site) adminWorkspace(r *http.Request, _ identity.Principal) (page.Page,
 			return err
 		}
 		v.Keys = append(agents, accounts...)
-		if v.Jobs, err = job.ListAll(ctx, tx, job.ListRequest{WorkspaceID: id, Limit: shownParties}); err != nil {
+		if v.Jobs.Jobs, err = job.ListAll(ctx, tx, job.ListRequest{WorkspaceID: id, Limit: shownParties}); err != nil {
 			return err
 		}
 		v.Entries, err = wallet.Entries(ctx, tx, id, "", shownEntries)

@@ -3,7 +3,6 @@ package operate
 import (
 	"net/http"
 	"slices"
-	"time"
 
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/db"
@@ -24,6 +23,7 @@ type usageView struct {
 	// Month is the one whose workspaces are listed.
 	Month      string
 	Workspaces []operator.Usage
+	Names      map[string]string // of Workspaces, by id
 	// Left is how many workspaces of the month are left out: those that paid least.
 	Left int
 }
@@ -40,14 +40,21 @@ func (s monthSum) RenderHours() float64 { return s.RenderSeconds / 3600 }
 // adminUsage shows what workspaces used: a chart of months, and the workspaces of one.
 func (s *Site) adminUsage(r *http.Request, _ identity.Principal) (page.Page, error) {
 	v := usageView{adminView: viewOf(r, adminUsagePath)}
-	var now time.Time
-	var all []operator.Usage
 	err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
-		now = tx.Time()
-		all, err = operator.UsageOf(r.Context(), tx, "", shownMonths)
+		v.Sums, v.Workspaces = nil, nil // it may run again
+		now := tx.Time()
+		var all []operator.Usage
+		if all, err = operator.UsageOf(r.Context(), tx, "", shownMonths); err != nil {
+			return err
+		}
+		v.fill(all, wallet.Months(now, shownMonths), r.URL.Query().Get("month"))
+		ids := make([]string, 0, len(v.Workspaces))
+		for _, u := range v.Workspaces {
+			ids = append(ids, u.WorkspaceID)
+		}
+		v.Names, err = identity.Names(r.Context(), tx, ids)
 		return err
 	})
-	v.fill(all, wallet.Months(now, shownMonths), r.URL.Query().Get("month"))
 	return page.Page{Template: "admin_usage", Title: "Usage", Content: v}, err
 }
 
