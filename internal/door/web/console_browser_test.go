@@ -135,7 +135,7 @@ func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 			svc := &site{t: t, base: base, app: started, signed: true}
 			for name, path := range pages {
 				svc.inspect(tab, s, name, path, complaints)
-				if n := look[int](tab, t, `performance.getEntries().filter(e => e.encodedBodySize && !/\.jpg$|\/(small|file|sheet|loop|thumbnail)(\?|$)/.test(e.name)).reduce((n, e) => n + e.encodedBodySize, 0)`); strings.HasPrefix(path, "/console") && n > mostPageBytes {
+				if n := look[int](tab, t, `performance.getEntries().filter(e => e.encodedBodySize && !/\.jpg$|\/(small|file|sheet|loop|thumbnail)(\?|$)|\/look\//.test(e.name)).reduce((n, e) => n + e.encodedBodySize, 0)`); strings.HasPrefix(path, "/console") && n > mostPageBytes {
 					t.Errorf("%s loads %d bytes, more than %d", name, n, mostPageBytes)
 				}
 			}
@@ -149,6 +149,11 @@ func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 			svc.inspect(tab, s, "_jobs-viewer", "/console", complaints)
 			tester.in(tab)
 			svc.inspect(tab, s, "test-job", tested, complaints)
+			p.in(tab)
+			svc.inspect(tab, s, "_jobs-cards", "/console?layout=cards", complaints)
+			if cards := look[int](tab, t, `new Set([...document.querySelectorAll(".cards .jobs li")].map(li => li.offsetTop)).size`); !s.phone && cards > 1 {
+				t.Errorf("%s: the cards of few jobs are in %d rows", s.name, cards)
+			}
 		})
 	}
 }

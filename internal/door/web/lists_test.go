@@ -3,6 +3,7 @@ package web_test
 import (
 	"fmt"
 	"html"
+	"io"
 	"net/http"
 	"regexp"
 	"slices"
@@ -126,4 +127,53 @@ func credited(t *testing.T, w *apptest.World, workspaceID, reference string, cen
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// The list of jobs is a table or cards, as the person has chosen in this browser, and names what
+// an upload of this browser did not finish.
+func TestTheListOfJobsIsATableOrCardsByChoice(t *testing.T) {
+	t.Parallel()
+	worlds.Each(t, func(t *testing.T, w *apptest.World) {
+		p := personOf(t, w, 100)
+		get := func(path string, cookies ...string) (*http.Response, string) {
+			t.Helper()
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.URL+path, http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, value := range p.cookies() {
+				r.AddCookie(&http.Cookie{Name: name, Value: value})
+			}
+			r.Header.Add("Cookie", strings.Join(cookies, "; "))
+			res, err := http.DefaultTransport.RoundTrip(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			text, err := io.ReadAll(res.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return res, string(text)
+		}
+		if _, text := get("/console", "svc_upload=robot%20%3Cb%3E.blend"); !strings.Contains(text, "robot &lt;b&gt;.blend</a> <small>The upload was interrupted.") {
+			t.Errorf("the first page says %s", text)
+		}
+		priced := p.upload("demo.blend", demo.Scene())
+		p.submit(priced.path+"/start", "quote_id", priced.hidden(t, "quote_id"), "terms", contract.LegalAcceptance).want(t, http.StatusOK)
+		if _, text := get("/console"); strings.Contains(text, `class="cards"`) || !strings.Contains(text, `<a href="/console?layout=cards">Cards</a>`) {
+			t.Errorf("without a choice the list is %s", text)
+		}
+		chosen, _ := get("/console?status=queued&layout=cards")
+		if to := chosen.Header.Get("Location"); to != "/console?status=queued" || len(chosen.Cookies()) != 1 {
+			t.Fatalf("the choice leads to %s with %v", to, chosen.Cookies())
+		}
+		kept := chosen.Cookies()[0]
+		if _, text := get("/console", kept.Name+"="+kept.Value); !strings.Contains(text, `<div class="cards"><div id="jobs">`) || !strings.Contains(text, "cards.") {
+			t.Errorf("after the choice the list is %s", text)
+		}
+		if undone, _ := get("/console?layout="); len(undone.Cookies()) != 1 || undone.Cookies()[0].MaxAge >= 0 {
+			t.Errorf("the table sets %v", undone.Cookies())
+		}
+	})
 }

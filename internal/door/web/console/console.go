@@ -113,6 +113,7 @@ func (s *Site) Routes(mux *http.ServeMux) {
 	s.FormAt(mux, newPath+"/sample", newPath, identity.Member, s.sample)
 	upload := uploadsPath + "{upload_id}"
 	mux.Handle("GET "+upload, s.Page(s.Admit(s.upload)))
+	mux.Handle("GET "+upload+"/files", s.AdmitRaw(s.files))
 	s.FormAt(mux, upload+"/frames", upload, identity.Member, s.requote)
 	mux.Handle("POST "+upload+"/look", s.Page(s.Form(identity.Member, s.orderPreview)))
 	mux.Handle("GET "+upload+"/look", s.AdmitRaw(s.previewState))

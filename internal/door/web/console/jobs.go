@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/plaintext"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/quote"
@@ -33,6 +35,10 @@ type jobsView struct {
 	Quotes []unstartedQuote
 	// Comments is how many comments of visitors are open, up to 100.
 	Comments int
+	// Unfinished names what an upload of this browser did not finish; "" for none.
+	Unfinished string
+	// Cards says that the person prefers cards to the table.
+	Cards bool
 	// Begun says that the workspace has had a job: otherwise the page shows the
 	// first steps.
 	Begun bool
@@ -124,19 +130,59 @@ func findingFrames(o job.Object) (n int) {
 
 // jobs builds the list of a workspace's jobs, the newest first.
 func (s *Site) jobs(r *http.Request, who identity.Principal) (page.Page, error) {
+	if r.URL.Query().Has(layoutField) {
+		return page.Page{Location: readFilter(r.URL.Query()).path(), Cookie: s.LayoutCookie(r.URL.Query().Get(layoutField))}, nil
+	}
 	v, err := s.jobList(r, who)
 	if err == nil {
 		v.Begun = len(v.Jobs) > 0 || v.jobsFilter != jobsFilter{} || r.URL.Query().Has("before")
 		if r.URL.RawQuery == "" {
+			v.Unfinished = unfinished(r)
 			err = s.waiting(r, who, &v)
 		}
 	}
+	v.Cards = page.Cards(r)
 	// A browser without script forgets at each reload which jobs are selected.
 	p := page.Page{Template: "jobs", Title: "Jobs", Section: page.JobsSection, Content: v, Reload: 60}
 	if v.Problem != nil {
 		p.Status = http.StatusBadRequest
 	}
+	if v.Cards {
+		p.Sheet = "cards.css"
+	}
 	return p, err
+}
+
+// layoutField is the parameter by which a person chooses cards or the table.
+const layoutField = "layout"
+
+// Layouts lead to the list as a table and as cards.
+func (v jobsView) Layouts() (all []page.Tab) {
+	for _, l := range []struct {
+		name, layout string
+		here         bool
+	}{{"Table", "", !v.Cards}, {"Cards", page.CardsLayout, v.Cards}} {
+		at := v.values()
+		at.Set(layoutField, l.layout)
+		all = append(all, page.Tab{Name: l.name, Path: page.ConsolePath + "?" + at.Encode(), Here: l.here})
+	}
+	return all
+}
+
+// unfinishedCookie is where upload.js keeps the name of what it uploads until it has arrived.
+const unfinishedCookie = "svc_upload"
+
+// unfinished names what an upload of this browser did not finish; "" for none.
+func unfinished(r *http.Request) string {
+	cookie, err := r.Cookie(unfinishedCookie)
+	if err != nil {
+		return ""
+	}
+	name, err := url.PathUnescape(cookie.Value)
+	if err != nil {
+		return ""
+	}
+	return plaintext.Line(page.CutQuery(name))
 }
 
 // Bounds of what needs the person.

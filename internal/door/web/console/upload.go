@@ -49,6 +49,18 @@ type uploadView struct {
 	// Unpriced says that the frames in the field are not those of the quote, because they
 	// cannot be priced: Problem says why.
 	Unpriced bool
+	// PartBytes is how the script cuts files that are added.
+	PartBytes int64
+}
+
+// SceneText is what the scene renders, in words.
+func (v uploadView) SceneText() string {
+	samples := "samples"
+	if v.Scene.Samples == 1 {
+		samples = "sample"
+	}
+	format := cmp.Or(map[string]string{"OPEN_EXR": "OpenEXR", "OPEN_EXR_MULTILAYER": "multilayer OpenEXR"}[v.Scene.OutputFormat], v.Scene.OutputFormat)
+	return fmt.Sprintf("%d × %d pixels, %d %s, %s, saved with Blender %s", v.Scene.FrameWidth, v.Scene.FrameHeight, v.Scene.Samples, samples, format, v.Scene.FileVersion)
 }
 
 // Missing is how many cents the wallet is short of the price; 0 for none.
@@ -123,6 +135,8 @@ type previewView struct {
 	UploadID string
 	// Renders says that the person may order one.
 	Renders bool
+	// Starts says that a browser orders the first one without being asked.
+	Starts bool
 	// View is nil before one was ordered.
 	View *preview.View
 }
@@ -179,7 +193,7 @@ func (s *Site) upload(r *http.Request, who identity.Principal) (page.Page, error
 // then; "" where that was not the reason.
 func (s *Site) uploadPage(r *http.Request, who identity.Principal, problem *fault.Wire, frames string) (page.Page, error) {
 	ctx, uploadID := r.Context(), r.PathValue("upload_id")
-	v := uploadView{Problem: problem, Unpriced: frames != ""}
+	v := uploadView{Problem: problem, Unpriced: frames != "", PartBytes: contract.MaxPartBytes}
 	var err error
 	if v.Inspection, err = s.Intake.Inspected(ctx, who.WorkspaceID, uploadID); err != nil {
 		return page.Page{}, err
@@ -206,9 +220,13 @@ func (s *Site) uploadPage(r *http.Request, who identity.Principal, problem *faul
 		}
 		return err
 	})
+	v.Look.Starts = v.Look.View == nil && problem == nil && v.Frozen == nil && v.JobID() == "" && !s.Previews.Limits.Off()
 	p := page.Page{Template: "upload", Title: v.Quote.Filename, Section: page.NewSection, Content: v}
 	if v.Look.Waiting() {
 		p.Reload = 3
+	}
+	if len(v.Scene.MissingFiles) > 0 && v.Look.Renders {
+		p.Scripts = []string{"upload.js"}
 	}
 	return p, err
 }

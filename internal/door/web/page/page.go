@@ -101,6 +101,8 @@ type Page struct {
 	// this origin.
 	Forms   bool
 	Scripts []string
+	// Sheet is the asset with the styles of this page alone; "" for none.
+	Sheet string
 	// NoScript keeps the console's scripts off a page of a workspace.
 	NoScript bool
 	// FormsTo is another origin to which the answer to a form may send the browser

@@ -41,6 +41,7 @@ func TestAnUploadOverAConnectionThatBreaksIsResumed(t *testing.T) {
 		for n := range 3 {
 			await.Next(t, proxy.broke, "a break of the connection")
 			p.Says("Connection lost. Trying again")
+			p.Until("the list of jobs can name it", `document.cookie.includes("svc_upload=heavy.blend")`)
 			if n == 1 { // the browser knows that it has no network
 				offline(p, true)
 				p.Says("You are offline. The upload resumes when you are back.")
@@ -49,6 +50,9 @@ func TestAnUploadOverAConnectionThatBreaksIsResumed(t *testing.T) {
 			proxy.restore()
 		}
 		p.Says("Before you pay", "heavy.blend", "Render 24 frames for $0.24")
+		if story.Look[bool](p.Tab, t, `document.cookie.includes("svc_upload")`) {
+			t.Error("an upload that has arrived is named as unfinished")
+		}
 		t.Logf("%d bytes were sent for a file of %d", proxy.sent(), size)
 		if sent := proxy.sent(); sent < size || sent > size*11/10 {
 			t.Errorf("%d bytes were sent for a file of %d", sent, size)

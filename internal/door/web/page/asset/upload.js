@@ -125,6 +125,27 @@ function inProject(files) {
     .filter(({ path }) => !path.split("/").some((part) => part.startsWith(".")) && !/\.blend\d+$/.test(path));
 }
 
+// placed puts files where the scene looks for the missing files of their names.
+function placed(files, main) {
+  const name = (path) => path.split(/[\\/]/).pop().normalize("NFC").toLowerCase();
+  const rows = [...document.querySelectorAll("tr[data-path]")];
+  const found = files.flatMap(({ file, path }) => rows
+    .filter((row) => name(row.dataset.path) === name(path))
+    .map((row) => ({ file, path: place(row.dataset.path, row.dataset.from || main) })));
+  if (found.length === 0) throw new Refusal("No missing file has one of these names.");
+  return found;
+}
+
+// place is the path in the project of a file that a scene names.
+function place(path, from) {
+  const folders = from.split("/").slice(0, -1), parts = path.split(/[\\/]+/).filter(Boolean);
+  for (const part of path.startsWith("//") ? parts : parts.slice(-2)) { // the last folder of an absolute path is enough to find it
+    if (part !== "..") folders.push(part);
+    else if (folders.pop() === undefined) throw new Refusal(path + " is outside the folder of the scene. Upload the folder that has both.");
+  }
+  return folders.join("/");
+}
+
 class Sending {
   constructor(form) {
     this.form = form;
@@ -177,12 +198,20 @@ class Sending {
     });
   }
 
-  async project(files) {
+  // complete adds missing files to an upload.
+  async complete(files) {
+    const answer = await call(() => fetch(this.form.dataset.lacks, { signal: this.abort.signal }), this);
+    const has = await answer.json();
+    return this.project(placed(files, has.main), has);
+  }
+
+  // project uploads files, next to those that an earlier upload has.
+  async project(files, has) {
     if (!crypto.subtle) throw new Refusal("This page is not served over https, so your browser cannot resume uploads. Send a .zip instead.");
-    const main = await this.main(files);
+    const main = has?.main ?? await this.main(files);
     const total = files.reduce((n, f) => n + f.file.size, 0);
     const partBytes = this.partBytes(total);
-    const listed = [];
+    const listed = has?.files ?? [];
     const places = new Map(); // where the bytes of a part are
     let hashed = 0;
     for (const { file, path } of files) {
@@ -208,6 +237,7 @@ class Sending {
         return (await answer.json()).upload_id;
       } catch (error) {
         if (error.code !== "parts_missing") throw error;
+        if (!error.detail.missing.every((sum) => places.has(sum))) throw new Refusal("The files of this upload are no longer kept. Upload the folder again.");
         await this.parts(error.detail.missing, places);
       }
     }
@@ -279,16 +309,20 @@ class Sending {
 
   async send(files) {
     if (files.length === 0) return;
-    for (const old of document.querySelectorAll("main > [role=alert]")) old.remove();
+    for (const old of document.querySelectorAll("main [role=alert]")) old.remove();
     this.box.hidden = false;
     this.form.classList.add("busy");
     addEventListener("beforeunload", stay);
+    const lacks = this.form.dataset.lacks;
+    if (!lacks) unfinished(files[0].path.split("/")[0]);
     try {
       const zip = files.length === 1 && /\.zip$/i.test(files[0].path);
-      const to = zip ? await this.archive(files[0].file) : "/console/uploads/" + await this.project(files);
+      const to = zip && !lacks ? await this.archive(files[0].file) : "/console/uploads/" + await (lacks ? this.complete(files) : this.project(files));
+      unfinished("");
       removeEventListener("beforeunload", stay);
       location.assign(to);
     } catch (error) {
+      if (error instanceof Refusal) unfinished("");
       const told = document.createElement("p");
       told.className = "notice bad";
       told.setAttribute("role", "alert");
@@ -300,6 +334,11 @@ class Sending {
     this.form.classList.remove("busy");
     this.abort = new AbortController();
   }
+}
+
+// unfinished notes what is uploaded, for the list of jobs to name it when the browser was closed.
+function unfinished(name) {
+  document.cookie = `svc_upload=${encodeURIComponent(name.slice(0, 60))}; path=/console; max-age=${name ? 86400 : 0}; samesite=lax`;
 }
 
 const stay = (event) => { event.preventDefault(); };
@@ -320,15 +359,16 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
   const sending = new Sending(form);
   const file = form.querySelector("input[name=file]");
   const folder = form.querySelector("input[webkitdirectory]");
-  form.querySelector(".choices").hidden = folder.hidden = false;
+  form.hidden = form.querySelector(".choices").hidden = false;
+  if (folder) folder.hidden = false;
   form.classList.add("live");
   const chosen = (list) => Array.from(list, (f) => ({ file: f, path: f.webkitRelativePath || f.name }));
   form.onsubmit = (event) => {
     event.preventDefault();
-    sending.send(folder.files.length ? inProject(chosen(folder.files)) : chosen(file.files));
+    sending.send(folder?.files.length ? inProject(chosen(folder.files)) : chosen(file.files));
   };
-  file.onchange = () => { folder.value = ""; sending.send(chosen(file.files)); };
-  folder.onchange = () => { file.value = ""; sending.send(inProject(chosen(folder.files))); };
+  file.onchange = () => { if (folder) folder.value = ""; sending.send(chosen(file.files)); };
+  if (folder) folder.onchange = () => { file.value = ""; sending.send(inProject(chosen(folder.files))); };
   // A file that misses the frame would otherwise open in place of the page.
   addEventListener("dragover", (event) => { event.preventDefault(); form.classList.add("over"); });
   addEventListener("dragleave", (event) => { if (!event.relatedTarget) form.classList.remove("over"); });

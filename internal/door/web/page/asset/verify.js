@@ -240,7 +240,7 @@ async function check() {
     show("verified", "Verified in your browser",
       `Signed by the service's key ${key.id}`,
       "Everything below is written from the signed bytes",
-      `The checkpoint of the log ${checkpoint.origin} is signed, at ${checkpoint.size} receipts`,
+      `The checkpoint of the log ${checkpoint.origin} is signed, at ${checkpoint.size} ${checkpoint.size === 1 ? "receipt" : "receipts"}`,
       `The receipt is number ${receipt.log_index} of that log`,
       native ? "Computed by this browser's own cryptography" : "Computed by this page: the browser has no cryptography for it here. It has over https, or in a newer version");
     document.getElementById("zip").onchange = (event) => compare(event.target.files[0], receipt.artifact);
