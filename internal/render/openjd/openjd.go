@@ -164,13 +164,22 @@ func parameters(folder string, defined []definition) (values, error) {
 	for _, v := range given.Values {
 		switch {
 		case strings.HasPrefix(v.Name, "deadline:"): // priority, retries and the like
-		case !slices.ContainsFunc(defined, func(d definition) bool { return d.Name == v.Name }):
+		case slices.Contains(ofQueue, v.Name) && !defines(defined, v.Name):
+		case !defines(defined, v.Name):
 			return nil, refusef("gives a value to %.64q, which its template does not define", v.Name)
 		default:
 			all[v.Name] = string(v.Value)
 		}
 	}
 	return all, nil
+}
+
+// ofQueue are parameters that the environments of a Deadline Cloud queue define, and no template:
+// they choose the packages that its machines install.
+var ofQueue = []string{"CondaPackages", "CondaChannels", "RezPackages", "RezRepositories"}
+
+func defines(all []definition, name string) bool {
+	return slices.ContainsFunc(all, func(d definition) bool { return d.Name == name })
 }
 
 var reference = regexp.MustCompile(`\{\{\s*([^{}]*?)\s*\}\}`)

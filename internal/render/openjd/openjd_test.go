@@ -1,6 +1,7 @@
 package openjd_test
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -101,6 +102,33 @@ func TestABundleOfTheSubmitterIsAnOrder(t *testing.T) {
 	}
 	if *got != want {
 		t.Errorf("got\n%+v, want\n%+v", *got, want)
+	}
+}
+
+// The submitter's versions and queues write more than its first form; nothing of it changes the order.
+func TestBundlesOfTheSubmitterDiffer(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ old, with, values, frames, file string }{
+		"a device":          {old: "view_layer: Front", with: "gpu_device: {{Param.GPU}}\n          view_layer: Front", values: "- {name: GPU, value: OPTIX}\n"},
+		"host requirements": {old: "  script:\n    actions:\n      onRun", with: "  hostRequirements:\n    amounts:\n    - {name: amount.worker.gpu, min: 1}\n  script:\n    actions:\n      onRun"},
+		"a queue of conda":  {values: "- {name: CondaPackages, value: blender=4.1 blender-openjd}\n- {name: CondaChannels, value: deadline-cloud}\n"},
+		"a queue of rez":    {values: "- {name: RezPackages, value: blender}\n"},
+		"no description":    {old: "name: shot\n", with: "name: shot\ndescription: null\n"},
+		"an extension":      {values: "- {name: OutputFileName, value: image_####.png}\n", file: "image_####.png"},
+		"a list of frames":  {old: "range: '{{Param.Frames}}'", with: "range: [1, 2, '{{Param.Frames}}']", frames: "1,2,1-10,15,20-100:2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			template := strings.Replace(submitted, c.old, c.with, 1)
+			if strings.Contains(c.values, "GPU") {
+				template = strings.Replace(template, "parameterDefinitions:\n", "parameterDefinitions:\n- {name: GPU, type: STRING, default: NONE}\n", 1)
+			}
+			folder := bundle(t, map[string]string{"template.yaml": template, "parameter_values.yaml": given + c.values})
+			got, err := openjd.Read(folder, openjd.Choice{Camera: "Near"})
+			if err != nil || got.Frames != cmp.Or(c.frames, "1-10,15,20-100:2") || got.Name != cmp.Or(c.file, "output_####") || got.Settings.ViewLayer != "Front" {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		})
 	}
 }
 
