@@ -52,11 +52,18 @@ func errorPatterns() []errorPattern {
 	}
 }
 
+// emptyOutput is what Blender 4 says when a File Output node has no picture, as that of a frame
+// before its sequence begins: it writes no file then, and renders on. No call has failed.
+const emptyOutput = "render error (success) cannot save"
+
 // loggedDefect finds the first error pattern in Blender's log of a frame. The log holds at
 // most blender.FrameLogBytes, so the search is bounded.
 func loggedDefect(f blender.Frame) *blender.Error {
 	for line := range strings.Lines(f.Log) {
 		low := strings.ToLower(line)
+		if strings.Contains(low, emptyOutput) {
+			continue
+		}
 		for _, s := range errorPatterns() {
 			if strings.Contains(low, s.text) {
 				return &blender.Error{Code: s.code, Message: fmt.Sprintf("frame %d is broken, Blender said: %s", f.Number, strings.TrimSpace(line)), Log: f.Log}

@@ -30,6 +30,7 @@ func TestBrokenFrameIsRejected(t *testing.T) {
 		"OptiX":           {spoil: say("OptiX error OPTIX_ERROR_LAUNCH_FAILURE in optixLaunch, line 412"), code: blender.GPUUnavailable},
 		"denoiser":        {spoil: say("OpenImageDenoise error: out of something"), code: blender.FrameCheckFailed},
 		"disk full":       {spoil: say("Render error (No space left on device) cannot save: 'frame_0007.png'"), code: blender.FrameCheckFailed},
+		"empty output":    {spoil: say("Error: Render error (Success) cannot save: 'output_2_late_0001.png'")},
 		"missing library": {spoil: say("Error: Cannot find lib 'props.blend'")}, // inspect has warned of it
 	} {
 		f, p, device := sound, seen, c.device
