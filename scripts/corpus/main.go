@@ -6,7 +6,7 @@
 // With -fuzz it compares kept data in random scenes, with -pairs revisions of them (with -edits by
 // these edits alone), and with -strips pictures that were rendered in strips. Each scene that is done becomes a line of a file of results; scenes that stand there as
 // they should are not compared again. It exits with 1 when a scene that should be equal
-// is not. With -print it compares nothing, and prints the results as docs/internal/corpus.md.
+// is not. -blender 4.3.2 keeps the rows of another Blender apart. With -print it compares nothing, and prints the results as docs/internal/corpus.md.
 package main
 
 import (
@@ -41,6 +41,7 @@ func main() {
 	flag.StringVar(&o.files, "files", "", "compare the .blend files in this `folder`, made small, in place of the made scenes")
 	flag.BoolVar(&o.projects, "projects", false, "take each folder in -files for a project, and send its scenes with their files")
 	flag.StringVar(&o.keep, "keep", "", "keep everything that is made in this `folder`, and continue with what an earlier run left there")
+	flag.StringVar(&o.names, "blender", "", "name this `version` in the results: they stand next to those of the usual Blender")
 	flag.StringVar(&o.results, "results", filepath.Join("scripts", "corpus", "results.jsonl"), "append the results to this `file`")
 	flag.IntVar(&o.threads, "threads", runtime.NumCPU(), "threads of each Blender")
 	flag.IntVar(&o.fuzz, "fuzz", 0, "compare kept data in `N` random scenes, in place of the service")
@@ -210,6 +211,7 @@ func (o options) compareStrips(ctx context.Context) error {
 
 type options struct {
 	only, files, keep, results  string
+	names                       string
 	random, revisions, edits    string
 	stripRows                   string
 	projects, strips            bool
@@ -239,10 +241,11 @@ func (o options) compare(ctx context.Context) (err error) {
 		return err
 	}
 	scenes = slices.DeleteFunc(scenes, func(s corpus.Scene) bool {
-		return !wanted.MatchString(s.Name) || slices.ContainsFunc(done, func(r corpus.Row) bool { return r.Scene.Name == s.Name && r.Sound() })
+		return !wanted.MatchString(s.Name) || slices.ContainsFunc(done, func(r corpus.Row) bool { return r.Scene.Name == s.Name && r.Blender == o.names && r.Sound() })
 	})
 	wrong, count := 0, 0
 	cfg.Report = func(r corpus.Row) error {
+		r.Blender = o.names
 		if count++; !r.Sound() {
 			wrong++
 		}

@@ -15,8 +15,9 @@ Printed from ` + "`scripts/corpus/results.jsonl`" + ` by ` + "`make generate`" +
 
 // Page prints rows as a page: the made scenes with a line for each, and a summary of the
 // files of other people.
-func Page(rows []Row) string {
+func Page(all []Row) string {
 	var b strings.Builder
+	rows := slices.DeleteFunc(slices.Clone(all), func(r Row) bool { return r.Blender != "" })
 	b.WriteString(head)
 	for _, part := range []struct{ title, about, kind string }{
 		{"Simulations", "Scenes with state that runs from frame to frame.", "simulation"},
@@ -28,6 +29,10 @@ func Page(rows []Row) string {
 			b.WriteString("\n## " + part.title + "\n\n" + part.about + " " + Summary(of) + "\n" + Table(of))
 		}
 	}
+	for _, version := range versions(all) {
+		of := ofKind(slices.DeleteFunc(slices.Clone(all), func(r Row) bool { return r.Blender != version }), "compositor")
+		b.WriteString("\n## Compositor with Blender " + version + "\n\nThe scenes of Compositor. " + Summary(of) + "\n" + Table(of))
+	}
 	if of := ofKind(rows, "file"); len(of) > 0 {
 		b.WriteString("\n## Files of other people\n\nAt most 96 pixels, 2 samples and 4 frames, on both sides. " + Summary(of))
 	}
@@ -35,6 +40,17 @@ func Page(rows []Row) string {
 		b.WriteString("\n## Projects of other people\n\nScenes that are sent with their files, as [files](../files.md) finds them, and compared with Blender's in their folder; made small as above, and rendered with Cycles whatever their own engine is. " + Summary(of) + "\n" + Table(of))
 	}
 	return b.String()
+}
+
+// versions are those of the rows that name one.
+func versions(rows []Row) (all []string) {
+	for _, r := range rows {
+		if r.Blender != "" {
+			all = append(all, r.Blender)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // ofKind picks the rows of a kind, by name.

@@ -34,6 +34,7 @@ func (o Outcome) Equal() bool { return o.Problem == "" && o.Frames > 0 && len(o.
 // Row is one scene's comparison, a line of the file of results.
 type Row struct {
 	Scene    Scene    `json:"scene"`
+	Blender  string   `json:"blender,omitempty"`  // the version, where it is not that of most rows
 	Problem  string   `json:"problem,omitempty"`  // why there is no comparison
 	Unsteady []int    `json:"unsteady,omitempty"` // frames of which Blender by hand made two pictures; checked if an order differs
 	Lively   bool     `json:"lively"`             // by hand there are at least two pictures that differ
@@ -108,13 +109,13 @@ func (r *Row) judge(hashes map[string]string, byHand pictures, orders map[string
 	return r.ordersEqual()
 }
 
-// Results reads a file of results: the last row of each scene, in the order in which the
+// Results reads a file of results: the last row of each scene and Blender, in the order in which the
 // scenes came first. A missing file has none; a last line that was not written to its
 // end does not count.
 func Results(path string) (rows []Row, err error) {
 	all, err := readLines[Row](path)
 	for _, r := range all {
-		if i := slices.IndexFunc(rows, func(other Row) bool { return other.Scene.Name == r.Scene.Name }); i >= 0 {
+		if i := slices.IndexFunc(rows, func(other Row) bool { return other.Scene.Name == r.Scene.Name && other.Blender == r.Blender }); i >= 0 {
 			rows[i] = r
 		} else {
 			rows = append(rows, r)
