@@ -532,6 +532,66 @@ def film():
     say("film", "main.blend")
 
 
+def heard():
+    """A movie whose sounds are those of speakers, and of a library: linked alone, and by a
+    speaker. In cut.blend a strip shows a scene of the library; silent.blend plays nothing."""
+    s = fresh()
+
+    def sound(folder, name):
+        path = os.path.join(OUT, "heard", folder, name + ".wav")
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with wave.open(path, "wb") as w:
+            w.setnchannels(1)
+            w.setsampwidth(2)
+            w.setframerate(8000)
+            w.writeframes(bytes(16))
+        loaded = bpy.data.sounds.load(path)
+        loaded.name, loaded.filepath = name, "//%s.wav" % name
+        return loaded
+
+    def speaker(name, folder):
+        o = bpy.data.objects.new(name, bpy.data.speakers.new(name))
+        o.data.sound = sound(folder, name)
+        return o
+
+    def play(scene, loaded):
+        strip = scene.sequence_editor_create().sequences.new_sound(loaded.name, os.path.join(OUT, "heard/lib/linked.wav"), 1, 1)
+        other, strip.sound = strip.sound, loaded
+        if other != loaded:
+            bpy.data.sounds.remove(other)
+
+    save("heard/lib/stock.blend")  # paths count from there
+    for name in ("linked", "unused"):
+        sound("lib", name).use_fake_user = True
+    s.collection.objects.link(speaker("sung", "lib"))
+    act = bpy.data.scenes.new("Act")
+    play(act, sound("lib", "act"))
+    save("heard/lib/stock.blend")
+
+    s = fresh()
+    camera(s)
+    save("heard/main.blend")
+    stock = os.path.join(OUT, "heard/lib/stock.blend")
+    with bpy.data.libraries.load(stock, link=True) as (_, to):
+        to.sounds, to.scenes, to.objects = ["linked", "unused"], ["Act"], ["sung"]
+    play(s, bpy.data.sounds["linked"])
+    bpy.data.sounds["unused"].use_fake_user = True
+    s.collection.objects.link(bpy.data.objects["sung"])
+    for name in ("own", "hidden"):
+        o = speaker(name, "")
+        o.hide_render = name == "hidden"
+        s.collection.objects.link(o)
+    picture, movie = s.render.image_settings, s.render.ffmpeg
+    picture.file_format, movie.format, movie.audio_codec = "FFMPEG", "MPEG4", "AAC"
+    relative("heard")
+    save("heard/main.blend")
+    s.sequence_editor.sequences.new_scene("act", bpy.data.scenes["Act"], 2, 1)
+    save("heard/cut.blend")
+    movie.audio_codec = "NONE"
+    save("heard/silent.blend")
+    say("heard", "main.blend")
+
+
 def say(project, main):
     """Writes what Blender resolves."""
     root = os.path.join(OUT, project)
@@ -555,7 +615,7 @@ def say(project, main):
         f.write("\n")
 
 
-for make in (chain, packed, moves, falls, kinds, options, gone, borrowed, film):
+for make in (chain, packed, moves, falls, kinds, options, gone, borrowed, film, heard):
     if CHOSEN and make.__name__ not in CHOSEN:
         continue
     make()

@@ -34,8 +34,8 @@ func (f *file) externals() []External {
 
 // needed reports whether a picture can show a file of a data-block, or a movie has its sound.
 func (f *file) needed(r records.Record, kind Kind) bool {
-	if kind == KindSound {
-		return f.heard[r.Addr()]
+	if kind == KindSound { // speakers of a library are seen as its other objects are
+		return f.heard != nil && (f.heard[r.Addr()] || f.reach.Rendered(r))
 	}
 	if r.Struct() == "Sequence" {
 		return f.reach.Shows(r)

@@ -49,11 +49,11 @@ func InspectAs(r io.Reader, o Options, s settings.Settings) (*Facts, error) {
 type file struct {
 	*records.File
 	reach     *reach.Set            // what the picture comes from; nil = not known
-	heard     map[uint64]bool       // the sounds of the movie that the active scene writes, by address
+	heard     map[uint64]bool       // what the sequencer plays in the movie that is written, by address; nil where it has no sound
 	sims      []found               // what runs from frame to frame in the active scene
 	moved     map[string]Simulation // what worlds of other files move: see Opened.Move
 	lastFrame int                   // of the active scene
-	scripts   bool                  // a scene of another file shades by them: see Opened.ShadeByScripts
+	scripts   bool                  // a scene of another file shades by them: see Opened.Show
 	answer    int                   // bytes of the answer that blocks could share: see spend
 	chosen    chosen
 	active    uint64 // address of a scene that was chosen; 0 for the file's own
@@ -81,7 +81,7 @@ func (f *file) spend(n int) bool {
 // render finds what the active scene comes from. The reach is nil where there is none, or it is
 // not known.
 func (f *file) render(active records.Record, found bool) {
-	f.reach, f.heard = nil, nil
+	f.reach, f.heard = nil, nil // nothing is heard
 	if !found {
 		return
 	}

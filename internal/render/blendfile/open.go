@@ -2,6 +2,7 @@ package blendfile
 
 import (
 	"io"
+	"maps"
 	"slices"
 
 	"svc.example/internal/render/blendfile/reach"
@@ -129,9 +130,37 @@ func (f *Opened) LastFrameOf(scene string) int {
 // Enter says that another file uses a data-block, given by its name with code. One that is
 // not known may be anywhere: then Blender may load all of the file.
 func (f *Opened) Enter(name string, level Level) {
+	if f.file.heard != nil && level == Drawn {
+		f.hearScene(name)
+	}
 	if w := f.file.reach; w != nil && !w.Enter(name, level) {
 		w.LoadAll()
 	}
+}
+
+// Heard reports whether the scene that is rendered writes a movie with sound, according to Render.
+func (f *Opened) Heard() bool { return f.file.heard != nil }
+
+// hearScene plays the sequencer of a scene of the file, given by its name with code.
+func (f *Opened) hearScene(name string) {
+	for r := range f.file.Facts("SC", "Scene") {
+		if "SC"+r.Name() == name {
+			maps.Copy(f.file.heard, reach.Sounds(f.file.File, r))
+		}
+	}
+}
+
+// heardLinked are what stands for sounds and scenes of libraries that the sequencer plays.
+func (f *Opened) heardLinked() map[uint32]bool {
+	all := map[uint32]bool{}
+	if len(f.file.heard) > 0 {
+		for r := range f.file.Facts("ID", "ID") {
+			if f.file.heard[r.Addr()] {
+				all[r.Owner()] = true
+			}
+		}
+	}
+	return all
 }
 
 // Lacks reports whether the file has no data-block of a name with code, of what others may
@@ -154,9 +183,14 @@ func (f *Opened) ShadesByScripts() bool {
 	return f.file.shadesByScripts()
 }
 
-// ShadeByScripts says that a scene of another file, which shows what is in this one, switches
-// Open Shading Language on.
-func (f *Opened) ShadeByScripts() { f.file.scripts = true }
+// Show says what a scene of another file, which shows what is in this one, does: it switches Open
+// Shading Language on, or writes a movie with sound. Call it before Enter.
+func (f *Opened) Show(scripts, sound bool) {
+	f.file.scripts = scripts
+	if sound {
+		f.file.heard = map[uint64]bool{}
+	}
+}
 
 // unknown is the level of what nothing is known about.
 func (f *Opened) unknown() Level {
@@ -176,13 +210,16 @@ func (f *Opened) Linked() []Linked {
 		}
 	}
 	var all []Linked
-	moved := f.file.movedHere()
+	moved, heard := f.file.movedHere(), f.heardLinked()
 	for _, l := range f.file.reach.Linked(f.file.File, f.unknown()) {
 		number, ok := numbers[l.Library]
 		if !ok {
 			continue
 		}
 		linked := Linked{Library: number, Name: l.Name, Level: l.Level}
+		if heard[l.Ordinal] {
+			linked.Level = Drawn
+		}
 		if l.User != 0 {
 			linked.UsedBy = f.file.called(l.User)
 		}

@@ -136,6 +136,7 @@ type search struct {
 	tree     *tree
 	main     *blend
 	scripts  bool              // its scenes shade by Open Shading Language
+	sounds   bool              // it writes a movie with sound
 	blends   map[string]*blend // by place
 	queue    []*blend          // those of which more is used than when they were last asked
 	turns    int
@@ -264,9 +265,9 @@ func (s *search) read(b *blend) error {
 			return err
 		}
 		opened.Render()
-		s.scripts = opened.ShadesByScripts()
-	} else if s.scripts {
-		opened.ShadeByScripts()
+		s.scripts, s.sounds = opened.ShadesByScripts(), opened.Heard()
+	} else {
+		opened.Show(s.scripts, s.sounds)
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.entered)) {
 		opened.Enter(name, b.entered[name].level)

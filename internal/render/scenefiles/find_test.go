@@ -278,6 +278,29 @@ func TestAMovieNeedsTheSoundsThatItsScenePlays(t *testing.T) {
 	}
 }
 
+// So it does those of speakers that are not hidden, and those of libraries.
+func TestAMovieNeedsTheSoundsOfSpeakersAndLibraries(t *testing.T) {
+	t.Parallel()
+	for main, want := range map[string][]string{
+		"main.blend": {"lib/linked.wav", "lib/sung.wav", "own.wav"}, "cut.blend": {"lib/act.wav", "lib/linked.wav", "own.wav"}, "silent.blend": nil,
+	} {
+		var needed []string
+		sounds := 0
+		for _, f := range findIn(t, "testdata/heard", main, scenefiles.Options{}).Files {
+			if f.Kind != scenefiles.KindSound {
+				continue
+			}
+			if sounds++; f.Reach == scenefiles.ReachNeeded {
+				needed = append(needed, f.Path)
+			}
+		}
+		slices.Sort(needed)
+		if sounds != 6 || !slices.Equal(needed, want) {
+			t.Errorf("%s needs %q of %d sounds, want %q", main, needed, sounds, want)
+		}
+	}
+}
+
 // testdata/gone.txt is what Blender says when it loads main.blend.
 func TestDataThatLibrariesLackIsTheDataThatBlenderMisses(t *testing.T) {
 	t.Parallel()

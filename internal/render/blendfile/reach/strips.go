@@ -57,7 +57,9 @@ func Sequenced(f *records.File, scene records.Record) (strips []Strip, ok bool) 
 }
 
 // Sounds are the data-blocks of the sounds that the sequencer of a scene plays, by address: also
-// those of scenes that its strips show. Nothing plays that is muted, alone or with its channel.
+// those of scenes that its strips show, and such scenes themselves where they are linked. Nothing
+// plays that is muted, alone or with its channel. Sounds of speaker objects are among them, even
+// where strips make the picture.
 func Sounds(f *records.File, scene records.Record) map[uint64]bool {
 	w := sounds{f, map[uint64]bool{}, map[uint64]bool{}}
 	w.scene(scene)
@@ -75,7 +77,23 @@ func (w sounds) scene(r records.Record) {
 		return
 	}
 	w.scenes[r.Addr()] = true
+	w.speakers(r)
 	w.strips(r.Follow("ed", "Editing"), 0)
+}
+
+// speakers listens to the objects of a scene.
+func (w sounds) speakers(scene records.Record) {
+	if !slices.ContainsFunc(w.f.Links.Nodes, func(n records.Node) bool { return n.Code() == "SK" }) {
+		return
+	}
+	objects := New(w.f)
+	objects.objects(scene)
+	objects.settle()
+	for sound := range w.f.Facts("SO", "bSound") {
+		if objects.Rendered(sound) {
+			w.heard[sound.Addr()] = true
+		}
+	}
 }
 
 // strips listens to an edit, or to a meta strip.
@@ -96,6 +114,8 @@ func (w sounds) strips(of records.Record, depth int) {
 		case stripScene:
 			if shown, ok := w.f.DataBlock("SC", "Scene", r.Ptr("scene")); ok {
 				w.scene(shown)
+			} else {
+				w.heard[r.Ptr("scene")] = true
 			}
 		}
 	}
