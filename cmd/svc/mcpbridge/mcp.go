@@ -7,6 +7,7 @@
 package mcpbridge
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -242,7 +243,9 @@ func (b *bridge) addTool(s *mcp.Server, tool *mcp.Tool) {
 	s.AddTool(tool, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		arguments := map[string]any{}
 		if len(req.Params.Arguments) > 0 {
-			if err := json.Unmarshal(req.Params.Arguments, &arguments); err != nil {
+			decoder := json.NewDecoder(bytes.NewReader(req.Params.Arguments))
+			decoder.UseNumber() // they pass through as they are
+			if err := decoder.Decode(&arguments); err != nil {
 				return agent.Refuse(fault.New(fault.InvalidRequest, "The arguments are not a JSON object."), "", tool.Name, nil), nil
 			}
 		}

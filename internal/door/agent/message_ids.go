@@ -114,8 +114,8 @@ func Answer(w http.ResponseWriter, r *http.Request, err error) bool {
 	if readErr != nil || id == nil || json.Unmarshal(body, &call) != nil || call.Method != "tools/call" || call.Params.Name == "" {
 		return false
 	}
-	sent := arguments{}
-	if json.Unmarshal(call.Params.Arguments, &sent) != nil || sent == nil {
+	sent, unread := argumentsOf(call.Params.Arguments)
+	if unread != nil {
 		sent = arguments{}
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -114,6 +114,28 @@ func TestAWrongArgumentIsNamed(t *testing.T) {
 	}
 }
 
+// What a model sent comes back as it was: numbers exact, and long texts not at full length.
+func TestArgumentsComeBackAsTheyWereAndNotLong(t *testing.T) {
+	t.Parallel()
+	svc := one(t)
+	ask := func(tool, arguments string) string {
+		_, got := svc.raw(fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, arguments))
+		return got
+	}
+	if got := ask("svc_start", `{"upload_id":"UPL-1","quote_id":"QTE-1","max_price_cents":9007199254740993}`); strings.Contains(got, "9007199254740992") || !strings.Contains(got, "9007199254740993") {
+		t.Errorf("the maximum was changed: %s", got)
+	}
+	if got := ask("svc_status", `{"job_id":"JOB-1","wait_seconds":1e400}`); !strings.Contains(got, "wait_seconds: a number is too large") {
+		t.Errorf("a number that no computer has: %s", got)
+	}
+	if got := ask("svc_status", `{"job_id":"JOB-`+noID+`","wait_seconds":1.0}`); !strings.Contains(got, "render_not_found") {
+		t.Errorf("a whole number with a fraction of zero: %s", got)
+	}
+	if got := ask("svc_status", `{"job_id":"`+strings.Repeat("J", 500_000)+`"}`); len(got) > 4000 || !strings.Contains(got, "JJJJ") {
+		t.Errorf("a long argument is answered with %d bytes", len(got))
+	}
+}
+
 // A job that has ended leads to what became of it.
 func TestACancelThatComesTooLateNamesARightStep(t *testing.T) {
 	t.Parallel()

@@ -183,6 +183,8 @@ func badArguments(tool toolName, sent map[string]any, err error) error {
 			return fault.New(fault.LegalRequired, "The person has not accepted the price and the terms.")
 		}
 	}
-	return fault.New(fault.InvalidRequest, "The arguments of %s are wrong: %s.", tool, mistake(err)).
-		WithAction("Read the tool's input schema and send arguments that fit it.")
+	return fault.New(fault.InvalidRequest, "The arguments of %s are wrong: %s.", tool, shortened(mistake(err))).WithAction(readSchema)
 }
+
+// readSchema is what to do about arguments that do not fit.
+const readSchema = "Read the tool's input schema and send arguments that fit it."

@@ -22,6 +22,7 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -168,6 +169,9 @@ func (s *server) message(next http.Handler) front.Handler {
 		}
 		n, err := messages(body)
 		if err == nil {
+			err = spoken(r.Header.Get("Mcp-Protocol-Version"), body)
+		}
+		if err == nil {
 			err = front.Charge(r.Context(), n-1) // front has counted the request as one
 		}
 		if err != nil {
@@ -230,11 +234,29 @@ func messages(body []byte) (int, error) {
 	if !json.Valid(body) {
 		return 0, unreadable("The body is not JSON.")
 	}
-	var array []json.RawMessage
-	if json.Unmarshal(body, &array) != nil {
-		return 1, nil
+	var all []json.RawMessage
+	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte("[")) {
+		all = []json.RawMessage{body}
+	} else if json.Unmarshal(body, &all) != nil || len(all) == 0 {
+		return 0, unreadable("The array has no message.")
 	}
-	return len(array), nil
+	for _, message := range all {
+		if !bytes.HasPrefix(bytes.TrimSpace(message), []byte("{")) {
+			return 0, unreadable("A message is not a JSON object.")
+		}
+	}
+	return len(all), nil
+}
+
+// spoken refuses a revision of MCP that the library does not know. Messages of revisions that name
+// theirs in themselves are left to it: it answers with those that it has. Error: invalid_request.
+func spoken(version string, body []byte) error {
+	known := mcp.SupportedProtocolVersions()
+	if version == "" || slices.Contains(known, version) || bytes.Contains(body, []byte("io.modelcontextprotocol/protocolVersion")) {
+		return nil
+	}
+	return fault.New(fault.InvalidRequest, "There is no revision %q of MCP here.", shortened(version)).
+		WithAction("Send the protocolVersion that initialize answered in the header MCP-Protocol-Version, or leave the header out. Known are " + strings.Join(known, ", ") + ".")
 }
 
 // unreadable is the error for a body that is no message.

@@ -106,6 +106,10 @@ func TestWhatIsNoMessageIsRefusedInTheEnvelope(t *testing.T) {
 		"not JSON":       {"POST", "application/json", "{", 400, "invalid_request"},
 		"no message":     {"POST", "application/json", `{"a":1}`, 400, "invalid_request"},
 		"empty":          {"POST", "application/json", "", 400, "invalid_request"},
+		"no object":      {"POST", "application/json", "1", 400, "invalid_request"},
+		"null":           {"POST", "application/json", "null", 400, "invalid_request"},
+		"no messages":    {"POST", "application/json", "[ ]", 400, "invalid_request"},
+		"no objects":     {"POST", "application/json", `[1,"a",null]`, 400, "invalid_request"},
 		"text after it":  {"POST", "application/json", "[" + listTools + "] and more", 400, "invalid_request"},
 		"another type":   {"POST", "text/plain", listTools, 415, "unsupported_media_type"},
 		"too long":       {"POST", "application/json", `{"a":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "body_too_large"},
@@ -115,6 +119,21 @@ func TestWhatIsNoMessageIsRefusedInTheEnvelope(t *testing.T) {
 		e, _ := body["error"].(map[string]any)
 		if res.StatusCode != c.status || e["code"] != c.code || res.Header.Get("X-Request-Id") == "" {
 			t.Errorf("%s: %d %v", name, res.StatusCode, body)
+		}
+	}
+}
+
+// A revision that nobody knows is refused with those that are known, and so that no library's
+// words come through.
+func TestAnUnknownRevisionIsRefusedWithTheKnownOnes(t *testing.T) {
+	t.Parallel()
+	svc := one(t)
+	for version, want := range map[string]int{"2099-01-01": 400, "junk": 400, "2025-06-18": 200, "2025-11-25": 200} {
+		res, body := svc.post("/mcp", svc.agent, "application/json", listTools, "MCP-Protocol-Version", version)
+		e, _ := body["error"].(map[string]any)
+		action, _ := e["suggested_action"].(string)
+		if res.StatusCode != want || want == 400 && (e["code"] != "invalid_request" || !strings.Contains(action, "2025-11-25")) {
+			t.Errorf("%s: %d %v", version, res.StatusCode, body)
 		}
 	}
 }

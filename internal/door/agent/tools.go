@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -161,8 +162,8 @@ func add[In any, Out answer](s *server, m *mcp.Server, texts described, t def, h
 func read[In any](tool toolName, schema *jsonschema.Resolved, raw json.RawMessage) (in In, sent arguments, err error) {
 	sent = arguments{}
 	if len(raw) > 0 {
-		if err := json.Unmarshal(raw, &sent); err != nil || sent == nil {
-			return in, arguments{}, fault.New(fault.InvalidRequest, "The arguments are not a JSON object.")
+		if sent, err = argumentsOf(raw); err != nil {
+			return in, arguments{}, err
 		}
 	}
 	maps.DeleteFunc(sent, func(_ string, value any) bool { return value == nil }) // as some clients leave an argument out
@@ -173,6 +174,46 @@ func read[In any](tool toolName, schema *jsonschema.Resolved, raw json.RawMessag
 		return in, sent, badArguments(tool, sent, err)
 	}
 	return in, sent, nil
+}
+
+// argumentsOf decodes the arguments of a call. Whole numbers stay exact, as far as the service
+// has numbers, where a float64 would change them. Error: invalid_request.
+func argumentsOf(raw json.RawMessage) (sent arguments, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	if err := decoder.Decode(&sent); err != nil || sent == nil {
+		return nil, fault.New(fault.InvalidRequest, "The arguments are not a JSON object.").WithAction(readSchema)
+	}
+	for name, value := range sent {
+		if sent[name], err = exact(value); err != nil {
+			return nil, fault.New(fault.InvalidRequest, "The arguments are wrong: %s: a number is too large.", shortened(name)).WithAction(readSchema)
+		}
+	}
+	return sent, nil
+}
+
+// exact puts Go's numbers in the place of those of a decoded JSON value.
+func exact(value any) (_ any, err error) {
+	switch v := value.(type) {
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n, nil
+		}
+		return v.Float64() // such as 1.0, which is whole too
+	case []any:
+		for i := range v {
+			if v[i], err = exact(v[i]); err != nil {
+				return nil, err
+			}
+		}
+	case map[string]any:
+		for name := range v {
+			if v[name], err = exact(v[name]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return value, nil
 }
 
 // report logs an error whose text the caller does not get. A cancelled call is

@@ -1,4 +1,4 @@
-"""Sends a project, changes a file of it, sends it again, and says what travelled."""
+"""Sends a project, changes a file of it, sends it again, says what travelled, and renders it into a folder."""
 
 import json
 import os
@@ -6,7 +6,7 @@ import sys
 
 import svc_render
 
-url, key, root, main = sys.argv[1:5]
+url, key, root, main, folder = sys.argv[1:6]
 svc = svc_render.Client(url, key)
 paths = [os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
          for folder, _, names in os.walk(root) for name in names]
@@ -22,4 +22,6 @@ for turn in range(3):
 
     quote = svc.inspect_project(root, main, paths, frames=1, progress=progress)
     sent.append(travelled[0])
-print(json.dumps({"sent": sent, "frame_count": quote["frame_count"], "filename": quote["filename"]}))
+for _ in svc.sync(svc.start(quote, legal_acceptance=svc_render.LEGAL_V1)["job_id"], folder):
+    pass
+print(json.dumps({"not_checked": svc_render.verify_folder(folder).not_checked, "sent": sent, "frame_count": quote["frame_count"], "filename": quote["filename"]}))

@@ -1,9 +1,9 @@
-// Sends a project, changes a file of it, sends it again, and says what travelled.
+// Sends a project, changes a file of it, sends it again, says what travelled, and renders it into a folder.
 import { appendFileSync, readdirSync } from "node:fs";
 import { join, sep } from "node:path";
-import { Client } from "../lib/index.js";
+import { Client, LEGAL_V1, verifyFolder } from "../lib/index.js";
 
-const [url, key, root, main] = process.argv.slice(2);
+const [url, key, root, main, folder] = process.argv.slice(2);
 const svc = new Client(url, key);
 const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => {
   const source = join(entry.parentPath, entry.name);
@@ -17,4 +17,6 @@ for (let turn = 0; turn < 3; turn++) {
   quote = await svc.inspectProject(main, files, { frames: 1, progress: (done) => (travelled = done) });
   sent.push(travelled);
 }
-console.log(JSON.stringify({ sent, frame_count: quote.frame_count, filename: quote.filename }));
+const { job_id } = await svc.start(quote, { legalAcceptance: LEGAL_V1 });
+for await (const _ of svc.sync(job_id, folder));
+console.log(JSON.stringify({ not_checked: (await verifyFolder(folder)).notChecked, sent, frame_count: quote.frame_count, filename: quote.filename }));

@@ -20,6 +20,7 @@ import (
 	"svc.example/internal/app"
 	"svc.example/internal/ground/demo"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/test/story"
 	"svc.example/internal/work/wallet"
@@ -340,11 +341,22 @@ func (s sdk) sendsAProject(t *testing.T, svc *story.Service) {
 		}
 	}
 	var told struct {
-		Sent       []int  `json:"sent"`
-		FrameCount int    `json:"frame_count"`
-		Filename   string `json:"filename"`
+		Sent       []int    `json:"sent"`
+		FrameCount int      `json:"frame_count"`
+		Filename   string   `json:"filename"`
+		NotChecked []string `json:"not_checked"`
 	}
-	s.run(t, &told, s.project, svc.URL, c.Agent.Secret, root, "film/scene ä.blend")
+	folder := filepath.Join(t.TempDir(), "out")
+	s.run(t, &told, s.project, svc.URL, c.Agent.Secret, root, "film/scene ä.blend", folder)
+	if !slices.Equal(told.NotChecked, []string{"pixels"}) { // what is painted has a palette, which Blender's pictures do not have
+		t.Errorf("the folder proves itself but for %v", told.NotChecked)
+	}
+	if checks, err := client.VerifyFolder(folder, nil); err != nil || slices.ContainsFunc(checks, func(c client.Check) bool { return c.Status == "skipped" }) {
+		t.Errorf("Go: %v: %+v", err, checks)
+	}
+	if said, err := exec.CommandContext(story.Patient(t), apptest.Binary(t), "verify", folder).CombinedOutput(); err != nil || strings.Contains(string(said), "NOT CHECKED") {
+		t.Errorf("svc verify: %v\n%s", err, said)
+	}
 	if all := len(demo.Scene()) + len(notes); !slices.Equal(told.Sent, []int{all, 0, len(notes) + len("more")}) || told.FrameCount != 1 {
 		t.Errorf("it reports %+v, want %d bytes, none, and the changed file", told, all)
 	}
