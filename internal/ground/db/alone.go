@@ -12,7 +12,7 @@ var ErrInUse = errors.New("the database is in use")
 // Alone makes sure that no process has a SQLite file open, and brings everything that was
 // committed into that one file. Error: ErrInUse.
 func Alone(ctx context.Context, path string) error {
-	pool, err := sqlitePool(path, 1, []string{"mode=rw", "_pragma=busy_timeout(0)"})
+	pool, err := sqlitePool(path, 1, []string{"mode=rw", "_pragma=busy_timeout(0)"}, nil)
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,10 @@ type Config struct {
 	// OnStatement, when set, receives the name of each statement sent to PostgreSQL;
 	// SQLite runs the same ones. Tests count them.
 	OnStatement func(name string)
-	Log         *slog.Logger // slog.Default() when nil
+	// OnWrite, when set, receives the name of each statement that SQLite's one writer runs, and
+	// the text of one without a name, such as SAVEPOINT. Tests count what keeps others waiting.
+	OnWrite func(name string)
+	Log     *slog.Logger // slog.Default() when nil
 
 	migrationFiles fs.FS // in place of the program's own; tests add some
 }

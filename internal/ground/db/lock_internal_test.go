@@ -16,7 +16,7 @@ func TestALockThatWasWaitedForIsAnOutageAndNoLostRace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "svc.db")
 	pool := func(begins string) *sql.Conn {
 		t.Helper()
-		p, err := sqlitePool(path, 1, []string{"_pragma=busy_timeout(0)", "_pragma=journal_mode(WAL)", begins})
+		p, err := sqlitePool(path, 1, []string{"_pragma=busy_timeout(0)", "_pragma=journal_mode(WAL)", begins}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

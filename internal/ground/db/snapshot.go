@@ -35,7 +35,7 @@ func snapshotSQLite(ctx context.Context, from, path string) error {
 	if err := makePrivate(path); err != nil { // VACUUM INTO takes an empty file
 		return err
 	}
-	pool, err := sqlitePool(from, 1, []string{"mode=ro", "_pragma=busy_timeout(10000)"})
+	pool, err := sqlitePool(from, 1, []string{"mode=ro", "_pragma=busy_timeout(10000)"}, nil)
 	if err != nil {
 		return err
 	}

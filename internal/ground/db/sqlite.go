@@ -33,14 +33,14 @@ func openSQLite(ctx context.Context, cfg Config) (*DB, error) {
 	if err := mode.find(cfg.URL); err != nil {
 		return nil, err
 	}
-	write, err := sqlitePool(cfg.URL, 1, append(mode.options, "_txlock=immediate"))
+	write, err := sqlitePool(cfg.URL, 1, append(mode.options, "_txlock=immediate"), cfg.OnWrite)
 	if err != nil {
 		return nil, noStore(err)
 	}
 	if err := prepare(ctx, write, cfg); err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
-	read, err := sqlitePool(cfg.URL, max(4, runtime.NumCPU()), append(mode.options, "_txlock=deferred", "_pragma=query_only(1)"))
+	read, err := sqlitePool(cfg.URL, max(4, runtime.NumCPU()), append(mode.options, "_txlock=deferred", "_pragma=query_only(1)"), nil)
 	if err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
@@ -90,9 +90,9 @@ func makePrivate(path string) error {
 	return nil
 }
 
-func sqlitePool(path string, conns int, options []string) (*sql.DB, error) {
+func sqlitePool(path string, conns int, options []string, told func(name string)) (*sql.DB, error) {
 	file := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: strings.Join(options, "&")}
-	connector, err := newSQLiteConnector(file.String())
+	connector, err := newSQLiteConnector(file.String(), told)
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,10 @@ func statementName(text string) string {
 }
 
 // sqliteConnector opens connections that keep their statements.
-type sqliteConnector struct{ driver.Connector }
+type sqliteConnector struct {
+	driver.Connector
+	told func(name string)
+}
 
 // Connect opens a connection.
 func (c sqliteConnector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -48,13 +51,14 @@ func (c sqliteConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &sqliteConn{opened.(sqliteDriverConn), map[string]sqliteStatement{}}, nil
+	return &sqliteConn{opened.(sqliteDriverConn), map[string]sqliteStatement{}, c.told}, nil
 }
 
-// newSQLiteConnector returns the connector of a file with its options.
-func newSQLiteConnector(file string) (driver.Connector, error) {
+// newSQLiteConnector returns the connector of a file with its options. told, unless nil, receives
+// the names of statements.
+func newSQLiteConnector(file string, told func(name string)) (driver.Connector, error) {
 	c, err := sqlite.NewConnector(file)
-	return sqliteConnector{c}, err
+	return sqliteConnector{c, told}, err
 }
 
 // sqliteDriverConn is what database/sql uses of a connection of the driver.
@@ -83,11 +87,13 @@ type sqliteStatement interface {
 type sqliteConn struct {
 	sqliteDriverConn
 	kept map[string]sqliteStatement
+	told func(name string) // nil for nobody
 }
 
 // ExecContext runs a statement.
 func (c *sqliteConn) ExecContext(ctx context.Context, text string, values []driver.NamedValue) (driver.Result, error) {
 	if !strings.HasPrefix(text, namePrefix) {
+		c.tell(text)
 		return c.sqliteDriverConn.ExecContext(ctx, text, values)
 	}
 	statement, err := c.statement(text)
@@ -109,8 +115,15 @@ func (c *sqliteConn) QueryContext(ctx context.Context, text string, values []dri
 	return statement.QueryContext(ctx, values)
 }
 
+func (c *sqliteConn) tell(name string) {
+	if c.told != nil {
+		c.told(name)
+	}
+}
+
 // statement returns a generated statement, prepared.
 func (c *sqliteConn) statement(text string) (sqliteStatement, error) {
+	c.tell(statementName(text))
 	if kept, ok := c.kept[text]; ok {
 		return kept, nil
 	}

@@ -50,7 +50,7 @@ func (in *Intake) begin(ctx context.Context, workspaceID string, announced int64
 
 // beginKnown makes a draft of what the workspace has, which costs no storage.
 func (in *Intake) beginKnown(workspaceID string) *draft {
-	return &draft{in: in, workspaceID: workspaceID, place: &place{}}
+	return &draft{in: in, workspaceID: workspaceID, place: &place{in: in, workspaceID: workspaceID}}
 }
 
 // beginOne makes a draft of one content. sha256 is the hash that it is said to have, ""
@@ -178,7 +178,7 @@ func (d *draft) write(ctx context.Context, inTx func(*db.Tx) error) error {
 			return err
 		}
 	}
-	return d.place.settle(func() (added int64, err error) {
+	return d.place.settle(ctx, func() (added int64, err error) {
 		defer func() { // before the place is left, so that bytes on the disk are not counted twice
 			for _, c := range d.contents {
 				if !errors.Is(err, db.ErrUnknown) {
@@ -194,6 +194,9 @@ func (d *draft) write(ctx context.Context, inTx func(*db.Tx) error) error {
 			if err = gone.content.commit(); err == nil {
 				err = d.try(ctx, inTx)
 			}
+		}
+		if fault.Is(err, fault.StorageLimitReached) && d.place.sumAgain(ctx) { // something may have been removed
+			err = d.try(ctx, inTx)
 		}
 		return 0, err
 	})
@@ -254,21 +257,22 @@ func (c *content) commit() error {
 	return nil
 }
 
-// keep registers the contents in the transaction of write, and returns how many bytes that
-// adds. If the workspace has the same bytes, those are used, and nothing is added. The caller
+// keep registers the contents in the transaction of write, and returns what that adds. If the
+// workspace has the same bytes, those are used, and nothing is added. The caller
 // has locked the workspace's row, and checks its bound (checkStored). Error: goneError.
-func (d *draft) keep(ctx context.Context, tx *db.Tx) (added int64, err error) {
+func (d *draft) keep(ctx context.Context, tx *db.Tx) (adds project.Waiting, err error) {
 	for _, c := range d.contents {
 		kept, err := project.Keep(ctx, tx, d.workspaceID, project.Content{SHA256: c.sha256, SizeBytes: c.size, BlobKey: c.key})
 		if err != nil {
-			return 0, err
+			return adds, err
 		}
 		if kept && !c.stored {
-			return 0, &goneError{c}
+			return adds, &goneError{c}
 		}
 		if c.added = kept; kept {
-			added += c.size
+			adds.Bytes += c.size + project.ContentOverhead
+			adds.Loose++
 		}
 	}
-	return added, nil
+	return adds, nil
 }

@@ -32,11 +32,14 @@ const ExpireUpload = "upload"
 // start is refused.
 func (in *Intake) Expire(ctx context.Context, l lease.Lease, uploadID string) error {
 	var unused []string
+	var workspaceID string
 	err := in.DB.Write(ctx, func(tx *db.Tx) error {
 		unused = nil
-		if _, err := tx.UploadLock(ctx, uploadID); err != nil {
+		upload, err := tx.UploadLock(ctx, uploadID)
+		if err != nil {
 			return fmt.Errorf("expire upload %s: %w", uploadID, err)
 		}
+		workspaceID = upload.WorkspaceID
 		live, err := tx.UploadLiveJobs(ctx, uploadID)
 		if err != nil {
 			return fmt.Errorf("expire upload %s: %w", uploadID, err)
@@ -59,6 +62,7 @@ func (in *Intake) Expire(ctx context.Context, l lease.Lease, uploadID string) er
 	if err != nil {
 		return err
 	}
+	in.freed(workspaceID)
 	return deleteBlobs(ctx, in.Blobs, unused)
 }
 
@@ -87,6 +91,7 @@ func (in *Intake) Delete(ctx context.Context, workspaceID, uploadID string) erro
 	if err != nil {
 		return err
 	}
+	in.freed(workspaceID)
 	return deleteBlobs(ctx, in.Blobs, unused)
 }
 

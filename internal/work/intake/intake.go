@@ -397,7 +397,7 @@ func (in *Intake) Requote(ctx context.Context, tx *db.Tx, workspaceID, uploadID 
 	}
 	q, err := in.Envelope.Lock(ctx, tx, upload, kept, farm, requested, in.terms())
 	if err == nil {
-		err = in.checkStored(ctx, tx, workspaceID, 0)
+		err = in.checkStored(ctx, tx, workspaceID, project.Waiting{}, 0)
 	}
 	if err == nil {
 		kept, err = q.Scene(kept)

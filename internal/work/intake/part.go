@@ -48,12 +48,12 @@ func (in *Intake) ReceivePart(ctx context.Context, workspaceID string, p Part) (
 		if err := identity.LockWorkspace(ctx, tx, workspaceID); err != nil {
 			return err
 		}
-		added, err := d.keep(ctx, tx)
+		adds, err := d.keep(ctx, tx)
 		switch {
 		case err != nil || c.added && d.place.roomy(): // exact sums take longer than a small part
 			return err
 		case c.added:
-			return d.in.checkStored(ctx, tx, workspaceID, added)
+			return d.in.checkStored(ctx, tx, workspaceID, adds, 0)
 		}
 		return project.Renew(ctx, tx, workspaceID, c.sha256)
 	})

@@ -24,10 +24,13 @@ type Comparer interface {
 }
 
 // Compare finds out what the requested frames of an upload come from, if they are asked for
-// with reuse, for Requote. It reads the upload's files: call it outside of any transaction,
+// with reuse, and what the workspace stores, for Requote. It reads the upload's files: call it outside of any transaction,
 // after Choose. Errors: upload_not_found, unavailable when others hold Memory, and those of
 // quote.RequestedFrames.In.
 func (in *Intake) Compare(ctx context.Context, workspaceID, uploadID string, requested quote.RequestedFrames) (quote.RequestedFrames, error) {
+	if err := in.ready(ctx, workspaceID); err != nil {
+		return requested, err
+	}
 	if !requested.AskReuse || in.Reuse == nil {
 		return requested, nil
 	}

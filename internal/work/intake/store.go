@@ -76,7 +76,7 @@ func (r *Received) storeIn(ctx context.Context, tx *db.Tx, scene string, files p
 		return out, linkUsed() // another file for this id was faster
 	}
 	tx.Announce(topic(r.uploadID))
-	added, err := r.makeProject(ctx, tx, files)
+	adds, err := r.makeProject(ctx, tx, files)
 	if err != nil {
 		return out, err
 	}
@@ -95,7 +95,7 @@ func (r *Received) storeIn(ctx context.Context, tx *db.Tx, scene string, files p
 	if out.Scene, err = out.Quote.Scene(r.scene); err != nil {
 		return out, err
 	}
-	if err := r.in.checkStored(ctx, tx, r.workspaceID, added+int64(len(scene))); err != nil {
+	if err := r.in.checkStored(ctx, tx, r.workspaceID, adds, int64(len(scene))); err != nil {
 		return out, err
 	}
 	// Scheduled with the upload itself, so that a crash cannot leave one that
@@ -103,12 +103,13 @@ func (r *Received) storeIn(ctx context.Context, tx *db.Tx, scene string, files p
 	return out, lease.Add(ctx, tx, lease.ExpireQueue, ExpireUpload+"/"+r.uploadID, 0, tx.Time().Add(contract.UploadRetention))
 }
 
-// makeProject creates the upload's project, and returns the bytes of content that it adds.
+// makeProject creates the upload's project, and returns the content that it adds.
 // Error: parts_missing when parts of a project were removed meanwhile.
-func (r *Received) makeProject(ctx context.Context, tx *db.Tx, files project.Prepared) (added int64, err error) {
-	if added, err = r.keep(ctx, tx); err != nil {
-		return 0, err
+func (r *Received) makeProject(ctx context.Context, tx *db.Tx, files project.Prepared) (adds project.Waiting, err error) {
+	if adds, err = r.keep(ctx, tx); err != nil {
+		return adds, err
 	}
+	adds.Loose = 0 // the project has it
 	lacks, err := project.Hold(ctx, tx, r.workspaceID, files)
 	if err == nil && len(lacks) > 0 {
 		err = partsMissing(lacks)
@@ -116,5 +117,5 @@ func (r *Received) makeProject(ctx context.Context, tx *db.Tx, files project.Pre
 	if err == nil {
 		err = project.Create(ctx, tx, r.workspaceID, r.uploadID, files)
 	}
-	return added, err
+	return adds, err
 }

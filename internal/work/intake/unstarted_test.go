@@ -202,6 +202,9 @@ func TestTwoProcessesHoldTheStorageLimitTogether(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		one, disk := bounded(t, url, 1)
+		if one.DB.Engine() == "sqlite" {
+			return // one process serves a SQLite file
+		}
 		two := service{&intake.Intake{DB: one.DB, Blobs: disk, Envelope: one.Envelope, Unstarted: one.Unstarted}, t, workspace}
 		var received []*intake.Received
 		for n, process := range []service{one, two} {
