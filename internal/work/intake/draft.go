@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"svc.example/internal/ground/blob"
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
+	"svc.example/internal/work/identity"
 	"svc.example/internal/work/project"
 )
 
@@ -35,6 +37,8 @@ type content struct {
 	blob   blob.Writer // nil for what the workspace has
 	stored bool        // the blob is committed
 	added  bool        // the workspace did not have it
+	early  bool        // it was registered before the transaction of write (keepEarly)
+	summed bool        // a sum over the workspace has it already
 	sha256 string
 	size   int64
 }
@@ -184,22 +188,119 @@ func (d *draft) write(ctx context.Context, inTx func(*db.Tx) error) error {
 				if !errors.Is(err, db.ErrUnknown) {
 					c.abort()
 				}
-				if c.added {
+				if c.added && !c.summed {
 					added += c.size + project.ContentOverhead
 				}
 			}
 		}()
+		return 0, d.store(ctx, inTx)
+	})
+}
+
+// store runs the transaction of write, again where that can help, and keeps nothing if it fails.
+func (d *draft) store(ctx context.Context, inTx func(*db.Tx) error) error {
+	err := d.keepEarly(ctx)
+	if err == nil {
 		err = d.try(ctx, inTx)
-		if gone, ok := errors.AsType[*goneError](err); ok {
-			if err = gone.content.commit(); err == nil {
-				err = d.try(ctx, inTx)
-			}
-		}
-		if fault.Is(err, fault.StorageLimitReached) && d.place.sumAgain(ctx) { // something may have been removed
+	}
+	if gone, ok := errors.AsType[*goneError](err); ok {
+		if err = gone.content.commit(); err == nil {
 			err = d.try(ctx, inTx)
 		}
-		return 0, err
+	}
+	if fault.Is(err, fault.StorageLimitReached) && d.place.sumAgain(ctx) { // something may have been removed
+		for _, c := range d.contents {
+			c.summed = c.early && c.added
+		}
+		err = d.try(ctx, inTx)
+	}
+	if err != nil && !errors.Is(err, db.ErrUnknown) {
+		err = errors.Join(err, d.dropEarly(ctx))
+	}
+	return err
+}
+
+// pageContents is how many contents of a draft a transaction registers: few enough that no
+// other write waits long for it.
+const pageContents = 200
+
+// keepEarly registers the contents of a large draft, such as an archive of ten thousand files,
+// in pages before the transaction that stores the project. Until then they are parts that no
+// project uses: a crash leaves them, and they go a day later. What is larger than a part waits
+// for the transaction.
+func (d *draft) keepEarly(ctx context.Context) error {
+	if len(d.contents) <= pageContents {
+		return nil
+	}
+	for page := range slices.Chunk(d.contents, pageContents) {
+		small := slices.DeleteFunc(slices.Clone(page), func(c *content) bool { return c.size > contract.MaxPartBytes })
+		for err := d.keepPage(ctx, small); err != nil; err = d.keepPage(ctx, small) {
+			gone, ok := errors.AsType[*goneError](err)
+			if !ok {
+				return err
+			}
+			if err := gone.content.commit(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// keepPage registers contents in a transaction of their own. Error: goneError.
+func (d *draft) keepPage(ctx context.Context, page []*content) error {
+	added := make([]bool, len(page))
+	err := d.in.DB.Write(ctx, func(tx *db.Tx) error {
+		if err := identity.LockWorkspace(ctx, tx, d.workspaceID); err != nil {
+			return err
+		}
+		for i, c := range page {
+			kept, err := d.register(ctx, tx, c)
+			if err != nil {
+				return err
+			}
+			added[i] = kept
+		}
+		return nil
 	})
+	if err == nil || errors.Is(err, db.ErrUnknown) {
+		for i, c := range page {
+			c.early, c.added = true, added[i]
+		}
+	}
+	return err
+}
+
+// dropEarly removes what keepEarly has registered for a draft that is not stored. What a
+// project has used meanwhile stays.
+func (d *draft) dropEarly(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	for page := range slices.Chunk(d.contents, pageContents) {
+		var removed []*content
+		err := d.in.DB.Write(ctx, func(tx *db.Tx) error {
+			removed = nil
+			for _, c := range page {
+				if !c.early || !c.added {
+					continue
+				}
+				gone, err := project.Drop(ctx, tx, d.workspaceID, c.sha256)
+				if err != nil {
+					return err
+				}
+				if gone {
+					removed = append(removed, c)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err // parts without a project go a day later
+		}
+		for _, c := range removed {
+			c.added = false
+		}
+	}
+	return nil
 }
 
 // try runs the transaction of write. If it fails, what it added is taken back; if its
@@ -207,7 +308,7 @@ func (d *draft) write(ctx context.Context, inTx func(*db.Tx) error) error {
 func (d *draft) try(ctx context.Context, inTx func(*db.Tx) error) error {
 	none := func() {
 		for _, c := range d.contents {
-			c.added = false
+			c.added = c.added && c.early
 		}
 	}
 	err := d.in.DB.Write(ctx, func(tx *db.Tx) error {
@@ -257,22 +358,29 @@ func (c *content) commit() error {
 	return nil
 }
 
-// keep registers the contents in the transaction of write, and returns what that adds. If the
-// workspace has the same bytes, those are used, and nothing is added. The caller
-// has locked the workspace's row, and checks its bound (checkStored). Error: goneError.
+// keep registers the contents in the transaction of write, unless keepEarly has, and returns
+// what the draft adds. If the workspace has the same bytes, those are used, and nothing is added.
+// The caller has locked the workspace's row, and checks its bound (checkStored). Error: goneError.
 func (d *draft) keep(ctx context.Context, tx *db.Tx) (adds project.Waiting, err error) {
 	for _, c := range d.contents {
-		kept, err := project.Keep(ctx, tx, d.workspaceID, project.Content{SHA256: c.sha256, SizeBytes: c.size, BlobKey: c.key})
-		if err != nil {
-			return adds, err
+		if !c.early {
+			if c.added, err = d.register(ctx, tx, c); err != nil {
+				return adds, err
+			}
 		}
-		if kept && !c.stored {
-			return adds, &goneError{c}
-		}
-		if c.added = kept; kept {
+		if c.added && !c.summed {
 			adds.Bytes += c.size + project.ContentOverhead
 			adds.Loose++
 		}
 	}
 	return adds, nil
+}
+
+// register is keep for one content; it reports whether the workspace did not have it.
+func (d *draft) register(ctx context.Context, tx *db.Tx, c *content) (added bool, err error) {
+	added, err = project.Keep(ctx, tx, d.workspaceID, project.Content{SHA256: c.sha256, SizeBytes: c.size, BlobKey: c.key})
+	if err == nil && added && !c.stored {
+		err = &goneError{c}
+	}
+	return added && err == nil, err
 }

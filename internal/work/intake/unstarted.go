@@ -182,7 +182,7 @@ func (p *place) growExactly(ctx context.Context, n int64) error {
 // has stored. On PostgreSQL only the workspace itself waits, and other processes store too.
 func (in *Intake) sumsBefore() bool { return in.DB.Engine() == "sqlite" }
 
-// sum has the content of a workspace summed where sumsBefore; again sums it anew. The caller
+// sum has the content of a workspace summed where sumsBefore; again sums it even if it is known. The caller
 // holds settling.
 func (in *Intake) sum(ctx context.Context, workspaceID string, a *arriving, again bool) (err error) {
 	in.arrivals.mu.Lock()
@@ -208,7 +208,7 @@ func (in *Intake) sum(ctx context.Context, workspaceID string, a *arriving, agai
 	return err
 }
 
-// freed has a workspace summed anew, because something of it was removed.
+// freed has a workspace summed again, because something of it was removed.
 func (in *Intake) freed(workspaceID string) {
 	in.arrivals.mu.Lock()
 	defer in.arrivals.mu.Unlock()
@@ -269,7 +269,7 @@ func (in *Intake) ready(ctx context.Context, workspaceID string) error {
 	})
 }
 
-// sumAgain has the content of the workspace summed anew while it is settled, and reports
+// sumAgain has the content of the workspace summed again while it is settled, and reports
 // whether it was.
 func (p *place) sumAgain(ctx context.Context) bool {
 	return p.alone != nil && p.in.sum(ctx, p.workspaceID, p.alone, true) == nil

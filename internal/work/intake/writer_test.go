@@ -1,15 +1,21 @@
 package intake_test
 
 import (
+	"archive/zip"
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
 	"svc.example/internal/ground/db"
+	"svc.example/internal/render/settings"
 	"svc.example/internal/test/dbtest"
+	"svc.example/internal/work/intake"
 	"svc.example/internal/work/project"
 )
 
@@ -52,4 +58,89 @@ func TestWhatAWorkspaceStoresIsNotSummedWhileOthersWait(t *testing.T) {
 	if !slices.Contains(ran, "ProjectCreate") || slices.Contains(ran, "ContentUnstarted") {
 		t.Errorf("the writer ran %d statements, ContentUnstarted among them: %t", len(ran), slices.Contains(ran, "ContentUnstarted"))
 	}
+}
+
+// An archive may have ten thousand files.
+func TestAnArchiveIsRegisteredInPages(t *testing.T) {
+	t.Parallel()
+	const files = 450
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		var mu sync.Mutex
+		most, now, all := 0, 0, 0
+		h := newService(t, dbtest.Open(t, db.Config{URL: url, OnWrite: func(name string) {
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case name == "ContentKeep":
+				now, all = now+1, all+1
+			case strings.HasPrefix(name, "SAVEPOINT"): // another caller's turn
+				now = 0
+			}
+			most = max(most, now)
+		}}))
+		var packed bytes.Buffer
+		w := zip.NewWriter(&packed)
+		add := func(name string, content []byte) {
+			f, err := w.Create(name)
+			if err == nil {
+				_, err = f.Write(content)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		add("scene.blend", scene(t))
+		for n := range files {
+			add(fmt.Sprint(n), fmt.Append(nil, n))
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		send := func(inTx func(*db.Tx, intake.Inspection) error) (intake.Inspection, error) {
+			a, err := h.ReceiveArchive(t.Context(), h.workspace, intake.File{Name: "scene.zip", Body: bytes.NewReader(packed.Bytes())})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer a.Abort()
+			r, err := a.Unpack(t.Context(), "", settings.Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r.Quote(t.Context(), oneFrame(), inTx)
+		}
+		left := func(want int) {
+			t.Helper()
+			var rows int
+			if err := dbtest.Raw(t, url).QueryRowContext(t.Context(), "SELECT count(*) FROM content").Scan(&rows); err != nil {
+				t.Fatal(err)
+			}
+			if stored := len(h.blobs()); rows != want || stored != want {
+				t.Errorf("%d rows and %d files are kept, want %d", rows, stored, want)
+			}
+			h.sound()
+		}
+		refused := errors.New("refused")
+		if _, err := send(func(*db.Tx, intake.Inspection) error { return refused }); !errors.Is(err, refused) {
+			t.Errorf("got %v", err)
+		}
+		left(0)
+		i, err := send(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left(files + 1)
+		if _, err := send(nil); err != nil { // the same bytes once more
+			t.Fatal(err)
+		}
+		left(files + 1)
+		if err := h.Delete(t.Context(), h.workspace, i.UploadID); err != nil {
+			t.Fatal(err)
+		}
+		left(files + 1)
+		mu.Lock()
+		defer mu.Unlock()
+		if sqlite := h.DB.Engine() == "sqlite"; sqlite && (most > 200 || all < files) {
+			t.Errorf("a transaction registers %d of %d contents while others wait", most, all)
+		}
+	})
 }

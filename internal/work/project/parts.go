@@ -79,6 +79,16 @@ func Renew(ctx context.Context, tx *db.Tx, workspaceID, sha256 string) error {
 	return nil
 }
 
+// Drop removes content that no project uses, and reports whether it did. The caller deletes its
+// blob after the commit.
+func Drop(ctx context.Context, tx *db.Tx, workspaceID, sha256 string) (gone bool, err error) {
+	n, err := tx.ContentRemoveUnused(ctx, query.ContentRemoveUnusedParams{WorkspaceID: workspaceID, Sha256: sha256})
+	if err != nil {
+		return false, fmt.Errorf("remove the part %s: %w", sha256, err)
+	}
+	return n == 1, nil
+}
+
 // EraseLoose removes all parts of a workspace that no project has. It returns the keys of
 // their blobs, to be deleted after the commit.
 func EraseLoose(ctx context.Context, tx *db.Tx, workspaceID string) (blobKeys []string, err error) {
