@@ -6,12 +6,14 @@ import (
 	"errors"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/job"
 	"svc.example/internal/work/receipt/signing"
 	"svc.example/internal/work/watch"
 )
@@ -51,6 +53,26 @@ func (s *server) resources(m *mcp.Server) {
 	} {
 		m.AddResourceTemplate(&t, s.resource)
 	}
+}
+
+// complete completes the job_id of a resource: the newest jobs of the caller's workspace. Nothing
+// else that a person types has values which the service knows.
+func (s *server) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+	found := &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}}}
+	if ref := req.Params.Ref; ref == nil || ref.Type != "ref/resource" || req.Params.Argument.Name != "job_id" {
+		return found, nil
+	}
+	page, more, err := s.Jobs.List(ctx, job.ListRequest{WorkspaceID: callerOf(ctx).WorkspaceID, Limit: mostListed})
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range page {
+		if strings.HasPrefix(o.JobID, req.Params.Argument.Value) {
+			found.Completion.Values = append(found.Completion.Values, o.JobID)
+		}
+	}
+	found.Completion.HasMore = more
+	return found, nil
 }
 
 // resource reads one resource of the caller's workspace. Its errors are

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"image/jpeg"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"svc.example/internal/ground/signingkey"
+	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/receipt"
 )
 
@@ -77,6 +79,36 @@ func TestReceiptAndPreviewsAreResources(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A client that completes what a person types gets the jobs of their workspace, and none of
+// another.
+func TestTheJobOfAResourceIsCompleted(t *testing.T) {
+	t.Parallel()
+	svc := start(t, dbtest.URL(t, "sqlite"), rendering)
+	c := svc.client(svc.agent)
+	all := c.tellAll(svc.scene().UploadID)
+	id := fmt.Sprint(all[len(all)-1].at("job_id"))
+	ask := func(argument, value string) []string {
+		r, err := c.Complete(t.Context(), &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/resource", URI: "svc://jobs/{job_id}/receipt.json"},
+			Argument: mcp.CompleteParamsArgument{Name: argument, Value: value}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Completion.Values
+	}
+	if got := ask("job_id", id[:8]); !slices.Contains(got, id) {
+		t.Errorf("the jobs that begin with %s are %v", id[:8], got)
+	}
+	for argument, value := range map[string]string{"job_id": "JOB-x", "frame": ""} {
+		if got := ask(argument, value); len(got) > 0 {
+			t.Errorf("%s %q is completed to %v", argument, value, got)
+		}
+	}
+	icons := c.InitializeResult().ServerInfo.Icons
+	if len(icons) != 1 || !strings.HasSuffix(icons[0].Source, "/favicon.ico") {
+		t.Errorf("the icons are %+v", icons)
+	}
 }
 
 func TestThePromptAsksForConsent(t *testing.T) {

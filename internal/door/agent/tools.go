@@ -55,8 +55,10 @@ Before svc_start, tell the person you work for the price and the terms, and star
 func (s *server) tools() *mcp.Server {
 	m := mcp.NewServer(&mcp.Implementation{
 		Name: "svc", Title: title, Version: contract.OpenAPIVersion, WebsiteURL: s.Links.To(links.DocsPath),
-	}, &mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{
+		Icons: []mcp.Icon{{Source: s.Links.To(links.IconPath), MIMEType: "image/svg+xml", Sizes: []string{"any"}}},
+	}, &mcp.ServerOptions{Instructions: instructions, CompletionHandler: s.complete, Capabilities: &mcp.ServerCapabilities{
 		Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}, // none of these lists changes
+		Completions: &mcp.CompletionCapabilities{},
 	}})
 	texts := described{}
 	add(s, m, texts, inspectDef(), s.inspect)

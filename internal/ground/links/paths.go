@@ -31,6 +31,7 @@ const (
 	GuidePath        = "/guide"                   // the documents for people
 	DocsPath         = "/docs"                    // the same, for people
 	SDKPath          = "/sdk/"                    // the packages of the SDKs, by file name
+	IconPath         = "/favicon.ico"             // also where browsers look that have read no page
 	GoProxyPath      = "/sdk/go/"                 // the Go SDK, for the go command
 	ProgramsPath     = "/download"                // the program for each platform
 	AddOnPath        = "/blender/"                // the extension repository with the add-on for Blender

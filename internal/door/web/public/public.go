@@ -68,7 +68,7 @@ func New(shared page.Shared, c Config) *Site {
 // shows; it is called once, at the first request.
 func (s *Site) Routes(mux *http.ServeMux, openAPI func() []byte) {
 	mux.Handle("GET "+page.AssetFolder+"{file}", s.Errors.Handle(page.ServeAsset))
-	mux.Handle("GET /favicon.ico", s.Errors.Handle(page.ServeIcon))
+	mux.Handle("GET "+links.IconPath, s.Errors.Handle(page.ServeIcon))
 	mux.Handle("GET /{$}", s.Page(s.home))
 	mux.Handle("GET "+links.DocsPath, s.Fixed(func() (page.Page, error) { return referencePage(openAPI()) }))
 	mux.Handle("GET "+links.ProofPath+"{receipt_id}", s.Errors.Handle(s.proof))
