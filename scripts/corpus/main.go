@@ -52,6 +52,7 @@ func main() {
 	flag.StringVar(&o.edits, "edits", "", "make pairs by these edits alone, `NAME,...` of internal/test/corpus/scenes/revisions.py")
 	flag.BoolVar(&o.strips, "strips", false, "compare pictures of strips with those in one piece, in place of the service")
 	flag.StringVar(&o.stripRows, "strip-results", filepath.Join("scripts", "corpus", "strips.jsonl"), "append the results of strips to this `file`")
+	flag.StringVar(&o.device, "device", string(blender.CPU), "with -strips, what renders: cpu or gpu")
 	printing := flag.Bool("print", false, "only print the results")
 	to := flag.String("to", "", "print into this `file`")
 	flag.Parse()
@@ -193,7 +194,7 @@ func (o options) compareStrips(ctx context.Context) error {
 		return err
 	}
 	wrong := 0
-	all := corpus.Strips{Blender: path, Threads: o.threads, Folder: folder, Scenes: script, Report: func(r corpus.StripRow) error {
+	all := corpus.Strips{Blender: path, Threads: o.threads, Device: blender.Device(o.device), Folder: folder, Scenes: script, Report: func(r corpus.StripRow) error {
 		if !r.Sound() {
 			wrong++
 		}
@@ -213,7 +214,7 @@ type options struct {
 	only, files, keep, results  string
 	names                       string
 	random, revisions, edits    string
-	stripRows                   string
+	stripRows, device           string
 	projects, strips            bool
 	threads, lanes, fuzz, pairs int
 }

@@ -6,15 +6,15 @@ import (
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
-	"svc.example/internal/ground/digest"
+	"svc.example/internal/render/strips"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/identity"
 )
 
-// rowsOf is the hash of a worker's reference rows; "" where it sends none.
+// rowsOf is the seam of a worker's reference rows; "" where it sends none.
 func rowsOf(req farmapi.RegisterRequest) string {
-	if !digest.Is(req.Rows) {
+	if !strips.IsSeam(req.Rows) {
 		return ""
 	}
 	return req.Rows
@@ -29,7 +29,7 @@ func (s *Server) reference(_ http.ResponseWriter, r *http.Request, _ identity.No
 	found, err := s.referenceOf(r.Context(), dispatch.Worker{
 		Renderer: contract.RendererID, BlenderVersion: clip(req.BlenderVersion), BuildHash: clip(req.BlenderBuildHash), Device: req.Device, DeviceName: clip(req.DeviceName),
 	})
-	return farmapi.ReferenceReply{OK: true, Rows: found.SHA256, Machines: found.Machines}, err
+	return farmapi.ReferenceReply{OK: true, Rows: found.Rows, Machines: found.Machines}, err
 }
 
 func (s *Server) referenceOf(ctx context.Context, worker dispatch.Worker) (found dispatch.Reference, err error) {
@@ -47,7 +47,7 @@ func (s *Server) warnOfRows(ctx context.Context, worker dispatch.Worker) error {
 		return nil
 	}
 	found, err := s.referenceOf(ctx, worker)
-	if err == nil && found.SHA256 != worker.Rows && found.Machines > 1 {
+	if err == nil && !strips.Agree(found.Rows, worker.Rows) && found.Machines > 1 {
 		s.Log.Warn("a worker renders other pixels than others with the same device and Blender", "worker_id", worker.WorkerID, "name", worker.Name,
 			"device_name", worker.DeviceName, "blender", worker.BlenderVersion, "machines", found.Machines)
 	}

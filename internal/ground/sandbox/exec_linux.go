@@ -23,7 +23,7 @@ type order struct {
 	Limits  Limits   `json:"limits"`
 	ByGroup bool     `json:"by_group"` // memory and tasks are limited by a control group
 	Wait    int      `json:"wait"`     // a descriptor to read one byte of first; 0: none
-	GPU     bool     `json:"gpu"`      // the program may read all of /proc, and name its threads
+	Proc    []string `json:"proc"`     // of a program that uses a GPU: what its driver reads of /proc; it may name its threads too
 }
 
 // Exec is the inner half: it applies landlock and the limits to this process and

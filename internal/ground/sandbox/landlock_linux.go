@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"os"
+	"path/filepath"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
@@ -15,12 +16,11 @@ func (o order) landlock() error {
 		landlock.RODirs(present(o.Read, true)...), landlock.ROFiles(present(o.Read, false)...),
 		landlock.RWDirs(append(present(o.Write, true), "/dev")...).WithIoctlDev(),
 	}
-	kept := processFiles()
-	if o.GPU {
-		kept = []string{threads}
-		rules = append(rules, landlock.RODirs("/proc"), landlock.PathAccess(ll.AccessFSWriteFile|ll.AccessFSTruncate, threads))
-	} else {
-		rules = append(rules, landlock.RODirs(present(kept, true)...), landlock.ROFiles(present(kept, false)...))
+	kept := append(processFiles(), o.Proc...)
+	rules = append(rules, landlock.RODirs(present(kept, true)...), landlock.ROFiles(present(kept, false)...))
+	if len(o.Proc) > 0 {
+		kept = append(kept, threads)
+		rules = append(rules, landlock.PathAccess(ll.AccessFSWriteFile|ll.AccessFSTruncate, threads))
 	}
 	if err := keep(kept); err != nil {
 		return err
@@ -33,10 +33,24 @@ func (o order) landlock() error {
 // read-only: without bubblewrap all processes share it.
 const threads = "/proc/self/task"
 
-// processFiles are what a program without a GPU may read of /proc: what libraries ask about
-// processors, memory and their own process. The others name folders of the machine (mountinfo
-// and its kin: bubblewrap cannot rename what is mounted) or other processes. A driver of a GPU
-// reads too much of it to list.
+// gpuFiles are what a driver of the machine's GPUs may read of /proc besides processFiles. NVIDIA's
+// was traced; what those of other makers read is not known, so they may read all. Tests pass
+// another root than "/".
+func gpuFiles(root string) []string {
+	for _, other := range []string{"/dev/kfd", "/dev/dxg", "/sys/module/i915", "/sys/module/xe"} {
+		if _, err := os.Stat(filepath.Join(root, other)); err == nil {
+			return []string{"/proc"}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(root, "/dev/nvidiactl")); err != nil {
+		return []string{"/proc"}
+	}
+	return []string{"/proc/devices", "/proc/driver/nvidia", "/proc/modules"}
+}
+
+// processFiles are what a program may read of /proc: what libraries ask about processors, memory
+// and their own process. The others name folders of the machine (mountinfo and its kin: bubblewrap
+// cannot rename what is mounted) or other processes.
 func processFiles() []string {
 	return []string{
 		"/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/uptime", "/proc/loadavg", "/proc/version", "/proc/filesystems",

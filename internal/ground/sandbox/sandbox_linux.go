@@ -18,6 +18,7 @@ type Sandbox struct {
 	self     []string
 	bwrap    string   // path of bubblewrap, "" where it is not used
 	unshare  []string // bubblewrap's arguments for the namespaces that work here
+	gpuFiles []string // what the driver of the GPUs reads of /proc
 	groups   *groups  // nil where no control groups can be written
 	rootless bool     // the limit on tasks by user holds, which it does not for root
 	report   Report
@@ -39,7 +40,7 @@ func Open(ctx context.Context, c Config) (*Sandbox, error) {
 	if len(c.Self) == 0 {
 		return nil, errors.New("open the sandbox: the program that puts on its second layer is not named")
 	}
-	s := &Sandbox{mode: c.Mode, limits: c.Limits.withDefaults(), self: c.Self, rootless: os.Geteuid() != 0}
+	s := &Sandbox{mode: c.Mode, limits: c.Limits.withDefaults(), self: c.Self, gpuFiles: gpuFiles("/"), rootless: os.Geteuid() != 0}
 	s.groups = findGroups()
 	why := s.openBubblewrap(ctx)
 	if why != nil && c.Mode == Required {

@@ -171,7 +171,10 @@ func (s *Sandbox) wrap(c Command, h *handshake) (name string, args []string, err
 	if c.GPU {
 		read = append(read, gpuSystem...)
 	}
-	o := order{Read: read, Write: write, Limits: s.limits, ByGroup: s.groups != nil, GPU: c.GPU}
+	o := order{Read: read, Write: write, Limits: s.limits, ByGroup: s.groups != nil}
+	if c.GPU {
+		o.Proc = s.gpuFiles
+	}
 	if s.bwrap == "" && s.groups != nil {
 		o.Wait = h.readyFD
 	}

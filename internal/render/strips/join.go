@@ -17,6 +17,7 @@ type Strip struct {
 	Rows Rows   // that it adds to the picture
 	Held Rows   // that its file has: Rows, and what reaches into its neighbours
 	Path string // an OpenEXR file of raw passes
+	GPU  bool   // a GPU rendered it, so the last bits of its values are chance
 }
 
 // open opens a strip's file and checks its size. The caller closes the file.

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,9 +20,11 @@ import (
 type Strips struct {
 	Blender string // the program
 	Threads int
-	Folder  string // for scenes and pictures
-	Scenes  string // a script that makes further scenes in a folder: scripts/scenes/strips.py
-	Report  func(StripRow) error
+	// Device renders; GPU when empty. Pictures of GPUs may differ by pixels.GPUNoise.
+	Device blender.Device
+	Folder string // for scenes and pictures
+	Scenes string // a script that makes further scenes in a folder: scripts/scenes/strips.py
+	Report func(StripRow) error
 }
 
 // StripRow is what became of one frame of a scene.
@@ -53,6 +56,9 @@ func (s Strips) Run(ctx context.Context, only string) error {
 	version, err := Version(ctx, s.Blender)
 	if err != nil {
 		return err
+	}
+	if s.Device == blender.GPU {
+		version += ", GPU"
 	}
 	for _, scene := range scenes {
 		if scene.Missing != "" || len(scene.frames()) == 0 {
@@ -114,11 +120,11 @@ func (s Strips) compare(ctx context.Context, scene Scene, row *StripRow) error {
 		return err
 	}
 	for _, cost := range divisions {
-		got, err := divided(ctx, p, row.Frame, opened.Rows, cost, dir)
+		got, err := s.divided(ctx, p, row.Frame, opened.Rows, cost, dir)
 		switch {
 		case err != nil:
 			return fmt.Errorf("in %d strips: %w", len(cost), err)
-		case got == want:
+		case s.same(got, want):
 			row.Equal = append(row.Equal, len(cost))
 		default:
 			row.Differ = append(row.Differ, len(cost))
@@ -126,7 +132,7 @@ func (s Strips) compare(ctx context.Context, scene Scene, row *StripRow) error {
 	}
 	if len(row.Differ) > 0 {
 		again, err := s.whole(ctx, scene, row.Frame)
-		row.Unsteady = again != want
+		row.Unsteady = !s.same(again, want)
 		return err
 	}
 	return nil
@@ -134,7 +140,7 @@ func (s Strips) compare(ctx context.Context, scene Scene, row *StripRow) error {
 
 // open starts a Blender on a scene.
 func (s Strips) open(ctx context.Context, scene Scene, dir string) (*blender.Process, blender.Opened, error) {
-	p, err := blender.Start(ctx, blender.Options{Path: s.Blender, Temp: dir, Out: dir, Device: blender.CPU, Denoise: blender.Off, Threads: s.Threads})
+	p, err := blender.Start(ctx, blender.Options{Path: s.Blender, Temp: dir, Out: dir, Device: s.Device, Denoise: blender.Off, Threads: s.Threads})
 	if err != nil {
 		return nil, blender.Opened{}, err
 	}
@@ -145,27 +151,42 @@ func (s Strips) open(ctx context.Context, scene Scene, dir string) (*blender.Pro
 	return p, opened, nil
 }
 
-// whole renders a frame in one piece, in a process of its own, and returns its pixels' hash.
-func (s Strips) whole(ctx context.Context, scene Scene, frame int) (string, error) {
+// rendered is a picture that was rendered.
+type rendered struct {
+	sum  string // hash of its pixels
+	file []byte // of a GPU
+}
+
+// same reports whether two pictures are, GPUs' but for their noise.
+func (s Strips) same(a, b rendered) bool {
+	if a.sum == b.sum || s.Device != blender.GPU {
+		return a.sum == b.sum
+	}
+	difference, err := pixels.DifferenceOf(bytes.NewReader(a.file), bytes.NewReader(b.file))
+	return err == nil && difference <= pixels.GPUNoise
+}
+
+// whole renders a frame in one piece, in a process of its own.
+func (s Strips) whole(ctx context.Context, scene Scene, frame int) (none rendered, err error) {
 	dir, err := os.MkdirTemp(s.Folder, "whole-")
 	if err != nil {
-		return "", err
+		return none, err
 	}
 	defer os.RemoveAll(dir)
 	p, _, err := s.open(ctx, scene, dir)
 	if err != nil {
-		return "", err
+		return none, err
 	}
 	defer p.Close()
 	f, err := p.Render(ctx, frame, nil)
 	if err != nil {
-		return "", err
+		return none, err
 	}
-	return pixelsOf(f)
+	return s.pixelsOf(f)
 }
 
-// divided renders a frame in strips and returns the hash of the finished picture's pixels.
-func divided(ctx context.Context, p *blender.Process, frame, height int, cost []float64, dir string) (string, error) {
+// divided renders a frame in strips, and finishes it.
+func (s Strips) divided(ctx context.Context, p *blender.Process, frame, height int, cost []float64, dir string) (none rendered, err error) {
 	var parts []strips.Strip
 	defer func() {
 		for _, part := range parts {
@@ -173,46 +194,45 @@ func divided(ctx context.Context, p *blender.Process, frame, height int, cost []
 		}
 	}()
 	for i, rows := range strips.Cut(height, len(cost), cost, 0) {
-		part := strips.Strip{Rows: rows, Held: rows.Wider(strips.OverlapAdaptive, height), Path: filepath.Join(dir, fmt.Sprintf("part_%d.exr", i))}
+		part := strips.Strip{Rows: rows, Held: rows.Wider(strips.OverlapAdaptive, height), Path: filepath.Join(dir, fmt.Sprintf("part_%d.exr", i)), GPU: s.Device == blender.GPU}
 		f, err := p.Strip(ctx, frame, part.Held.From, part.Held.To, nil)
 		if err != nil {
-			return "", err
+			return none, err
 		}
 		if err := os.Rename(f.Path, part.Path); err != nil {
-			return "", err
+			return none, err
 		}
 		parts = append(parts, part)
 		if i > 0 {
 			if err := strips.Seams(parts[i-1], part); err != nil {
-				return "", err
+				return none, err
 			}
 		}
 	}
 	joined := filepath.Join(dir, "joined.exr")
 	if err := strips.Join(joined, parts); err != nil {
-		return "", err
+		return none, err
 	}
 	defer os.Remove(joined)
 	f, err := p.Finish(ctx, frame, joined)
 	if err != nil {
-		return "", err
+		return none, err
 	}
-	return pixelsOf(f)
+	return s.pixelsOf(f)
 }
 
-// pixelsOf is the hash of a picture's pixels, which is removed.
-func pixelsOf(f blender.Frame) (string, error) {
+// pixelsOf reads a picture, and removes it.
+func (s Strips) pixelsOf(f blender.Frame) (r rendered, err error) {
 	defer os.Remove(f.Path)
-	if f.PixelSHA256 != "" {
-		return f.PixelSHA256, nil
+	if r.sum = f.PixelSHA256; r.sum != "" && s.Device != blender.GPU {
+		return r, nil
 	}
-	file, err := os.Open(f.Path)
-	if err != nil {
-		return "", err
+	if r.file, err = os.ReadFile(f.Path); err != nil || r.sum != "" {
+		return r, err
 	}
-	defer file.Close()
-	picture, err := pixels.Read(file)
-	return picture.SHA256, err
+	picture, err := pixels.Read(bytes.NewReader(r.file))
+	r.sum = picture.SHA256
+	return r, err
 }
 
 // StripRows reads a file of rows: the last one of each scene and version.

@@ -315,14 +315,16 @@ func (w *World) TaggedWorker(t TB, reserved bool, has ...string) (workerID strin
 
 // WorkerOfStrips registers a worker with a node key of its own that renders strips of frames with a
 // renderer.
-func (w *World) WorkerOfStrips(t TB, renderer string) (workerID string) {
+func (w *World) WorkerOfStrips(t TB, renderer, device string) (workerID string) {
 	t.Helper()
-	return w.add(t, dispatch.Worker{KeyID: w.NodeKey(t), Renderer: renderer, BlenderVersion: "4.1.1", Strips: true})
+	return w.add(t, dispatch.Worker{KeyID: w.NodeKey(t), Renderer: renderer, Device: device, BlenderVersion: "4.1.1", Strips: true})
 }
 
 func (w *World) add(t TB, worker dispatch.Worker) (workerID string) {
 	t.Helper()
-	worker.WorkerID, worker.Name, worker.Device, worker.DeviceName = id.New(id.Node), "test", "GPU", "a GPU"
+	worker.WorkerID, worker.Name = id.New(id.Node), "test"
+	worker.Device = cmp.Or(worker.Device, contract.RenderDevice)
+	worker.DeviceName = "a " + worker.Device
 	worker.Renderer = cmp.Or(worker.Renderer, contract.RendererID)
 	w.Write(t, func(ctx context.Context, tx *db.Tx) error { return dispatch.AddWorker(ctx, tx, worker) })
 	return worker.WorkerID

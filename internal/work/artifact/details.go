@@ -50,7 +50,11 @@ func stripsOf(ctx context.Context, tx *db.Tx, jobID string) (map[int64][]receipt
 	}
 	strips := map[int64][]receipt.Strip{}
 	for _, r := range rows {
-		strips[r.Frame] = append(strips[r.Frame], receipt.Strip{From: int(r.RowFrom), To: int(r.RowTo), SHA256: r.Sha256, Above: r.SeamAbove, Below: r.SeamBelow})
+		s := receipt.Strip{From: int(r.RowFrom), To: int(r.RowTo), SHA256: r.Sha256, Above: r.SeamAbove, Below: r.SeamBelow}
+		if above := strips[r.Frame]; len(above) > 0 {
+			s.Alike = above[len(above)-1].Below != s.Above
+		}
+		strips[r.Frame] = append(strips[r.Frame], s)
 	}
 	return strips, nil
 }

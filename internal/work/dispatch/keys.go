@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 )
@@ -176,6 +177,9 @@ func PausedKeys(ctx context.Context, tx *db.Tx) ([]PausedKey, error) {
 func ClassOf(worker query.Worker) string {
 	return strings.Join([]string{worker.Device, worker.DeviceName, worker.Renderer, worker.BlenderVersion, worker.BuildHash}, "|")
 }
+
+// OnGPU reports whether the workers of a class render on GPUs.
+func OnGPU(class string) bool { return strings.HasPrefix(class, contract.RenderDevice+"|") }
 
 // Compared says whether a worker's picture was confirmed by another worker's.
 type Compared struct {

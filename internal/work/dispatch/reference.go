@@ -6,13 +6,14 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/render/strips"
 )
 
 // Reference is what is known of the reference rows of a kind of machine: a Blender build on a
-// device. Workers send the hash of theirs when they register.
+// device. Workers send the seam of theirs (strips.Strip.Seam) when they register.
 type Reference struct {
-	// SHA256 is the hash that most agree on; "" where none is known, or no one has a majority.
-	SHA256 string
+	// Rows is the seam that most agree on; "" where none is known, or no one has a majority.
+	Rows string
 	// Machines are how many delivered rows. They are told apart by node key and name, and only the
 	// last rows of each count.
 	Machines int
@@ -22,8 +23,8 @@ type Reference struct {
 const mostReferences = 10_000
 
 // ReferenceOf finds the reference rows of the kind of machine that a worker is. A machine can
-// claim any rows and any name, so each node key has one vote for each hash that it delivered, and
-// only more votes than every other hash make a reference. Where one key delivered all, its machines
+// claim any rows and any name, so each node key has one vote for each kind of rows that it delivered,
+// and only more votes than every other kind make a reference. Where one key delivered all, its machines
 // vote instead. Keys that were revoked do not count.
 func ReferenceOf(ctx context.Context, tx *db.Tx, w Worker) (Reference, error) {
 	rows, err := tx.WorkersReference(ctx, query.WorkersReferenceParams{
@@ -40,25 +41,46 @@ func ReferenceOf(ctx context.Context, tx *db.Tx, w Worker) (Reference, error) {
 			last[m], keys[m.key] = r.RowsSha256, true
 		}
 	}
-	voters := map[string]map[string]bool{}
-	for m, sum := range last {
+	voters := map[string]map[string]bool{} // by the first of the rows that agree
+	for m, rows := range last {
 		voter := m.key
 		if len(keys) == 1 {
 			voter = m.name
 		}
-		if voters[sum] == nil {
-			voters[sum] = map[string]bool{}
+		kind := agreeing(rows, voters)
+		if voters[kind] == nil {
+			voters[kind] = map[string]bool{}
 		}
-		voters[sum][voter] = true
+		voters[kind][voter] = true
 	}
 	found, most := Reference{Machines: len(last)}, 0
-	for sum, of := range voters {
+	for rows, of := range voters {
 		switch {
 		case len(of) > most:
-			found.SHA256, most = sum, len(of)
+			found.Rows, most = rows, len(of)
 		case len(of) == most:
-			found.SHA256 = ""
+			found.Rows = ""
 		}
 	}
 	return found, nil
+}
+
+// mostKinds bounds the rows that others are compared with: beyond it, only equal ones count as the same.
+const mostKinds = 64
+
+// agreeing finds rows that agree with some, of those that have voters; otherwise it is these rows.
+func agreeing(rows string, voters map[string]map[string]bool) string {
+	if _, known := voters[rows]; known {
+		return rows
+	}
+	compared := 0
+	for kind := range voters {
+		if compared++; compared > mostKinds {
+			break
+		}
+		if strips.Agree(kind, rows) {
+			return kind
+		}
+	}
+	return rows
 }

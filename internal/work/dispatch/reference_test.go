@@ -35,7 +35,7 @@ func TestReferenceRowsAreThoseOfMostKeys(t *testing.T) {
 			t.Helper()
 			w.Read(t, func(ctx context.Context, tx *db.Tx) error {
 				got, err := dispatch.ReferenceOf(ctx, tx, machine(one, "asks", ""))
-				if got != (dispatch.Reference{SHA256: sum, Machines: machines}) {
+				if got != (dispatch.Reference{Rows: sum, Machines: machines}) {
 					t.Errorf("%s: %+v", when, got)
 				}
 				return err

@@ -146,9 +146,12 @@ type Strip struct {
 	To     int    `json:"to"`     // the row after its last
 	SHA256 string `json:"sha256"` // of the raw passes that the worker delivered
 	// Above and Below are hashes of the two rows at each cut, as this strip shows them; absent
-	// at the edges of the picture. Those of neighbours are equal.
+	// at the edges of the picture. Those of neighbours are equal, unless Alike is set.
 	Above string `json:"above,omitempty"`
 	Below string `json:"below,omitempty"`
+	// Alike says that a GPU rendered the rows above, which differ from the neighbour's by the noise
+	// of GPUs alone, as the service found; absent where they are equal to the bit.
+	Alike bool `json:"alike,omitempty"`
 }
 
 // Origin is the earlier receipt of the same workspace that states a frame of the same number.

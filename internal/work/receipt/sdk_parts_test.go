@@ -25,7 +25,13 @@ func partsAndOrigins(t *testing.T) (cases []judged) {
 		c.name, c.Origins = name, origins
 		cases = append(cases, c)
 	}
+	gpus := func(j *receipttest.Job) {
+		strips(j)
+		lower := &j.Receipt.Frames[1].Strips[1]
+		lower.Above, lower.Alike = strings.Repeat("e", 64), true
+	}
 	add("strips", honest(t, 3, 5, 11, strips))
+	add("strips of GPUs", honest(t, 3, 5, 11, gpus))
 	add("a frame taken over, without its origin", honest(t, 3, 5, 11, taken), []byte("{}"), []byte("no receipt"))
 	add("a frame taken over, with its origin", honest(t, 3, 5, 11, taken), earlier.Receipt)
 	add("another leaf of the origin", honest(t, 3, 5, 11, func(j *receipttest.Job) { taken(j); j.Receipt.Frames[1].Reused.LogIndex = 1 }), earlier.Receipt)
@@ -49,6 +55,9 @@ func partsAndOrigins(t *testing.T) (cases []judged) {
 		"strips that disagree at the cut":       {strips, `"above":"` + hash("c"), `"above":"` + hash("d")},
 		"a cut at the edge of the picture":      {strips, `"above":"` + hash("c") + `"`, `"above":"` + hash("c") + `","below":"` + hash("c") + `"`},
 		"a strip without a hash":                {strips, hash("b"), hash("B")},
+		"strips of GPUs that nobody compared":   {gpus, `,"alike":true`, ""},
+		"a GPU's rows that are missing":         {gpus, `"above":"` + hash("e") + `",`, ""},
+		"equal strips as noise":                 {gpus, hash("e"), hash("c")},
 		"one strip alone":                       {strips, `{"from":0,"to":20,"sha256":"` + hash("a") + `","below":"` + hash("c") + `"},`, ""},
 		"a frame of a later receipt":            {taken, `"log_index":2}`, `"log_index":5}`},
 		"a frame before the log":                {taken, `"log_index":2}`, `"log_index":-2}`},

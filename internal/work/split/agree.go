@@ -51,7 +51,9 @@ func (c *Cuts) judge(ctx context.Context, tx *db.Tx, record job.Record, frame in
 }
 
 // agree reports whether two neighbours show the same rows at the cut below a strip.
-func agree(rows []query.Strip, part int) bool { return rows[part].SeamBelow == rows[part+1].SeamAbove }
+func agree(rows []query.Strip, part int) bool {
+	return strips.Agree(rows[part].SeamBelow, rows[part+1].SeamAbove)
+}
 
 // disagreeing lists the strips that are to be rendered once more: one that agrees with no
 // neighbour of two, otherwise both of a cut.
@@ -100,7 +102,7 @@ func (c *Cuts) nameFaulty(ctx context.Context, tx *db.Tx, record job.Record, fra
 			continue
 		}
 		compared = append(compared,
-			dispatch.Compared{WorkerID: r.Doubted, KeyID: r.DoubtedKey, Confirmed: r.DoubtedAbove == r.SeamAbove && r.DoubtedBelow == r.SeamBelow},
+			dispatch.Compared{WorkerID: r.Doubted, KeyID: r.DoubtedKey, Confirmed: strips.Agree(r.DoubtedAbove, r.SeamAbove) && strips.Agree(r.DoubtedBelow, r.SeamBelow)},
 			dispatch.Compared{WorkerID: r.WorkerID, KeyID: r.KeyID, Confirmed: true})
 	}
 	if compared == nil {

@@ -163,7 +163,7 @@ func (c *Cuts) look(ctx context.Context, d Delivery, s Strip, key string) (Strip
 		if err != nil {
 			return s, fmt.Errorf("open strip: %w", err)
 		}
-		*seam.hash, err = strips.Strip{Rows: s.Rows, Held: s.Shown()}.SeamIn(reading{file, ctx}, d.Width, seam.cut)
+		*seam.hash, err = strips.Strip{Rows: s.Rows, Held: s.Shown(), GPU: s.GPU}.SeamIn(reading{file, ctx}, d.Width, seam.cut)
 		wrong = errors.Join(wrong, err)
 		_ = file.Close()
 	}

@@ -105,7 +105,7 @@ func TestStripsStarveNobody(t *testing.T) {
 		w.wantETA("all strips are in", 0)
 		w.wantFinished(workers[2], 3)
 		for _, want := range []string{mine, others, others} {
-			next(w.WorkerOfStrips(t, contract.RendererID), want)
+			next(w.WorkerOfStrips(t, contract.RendererID, "CPU"), want)
 		}
 		w.CheckTurns()
 	})

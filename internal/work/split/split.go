@@ -9,7 +9,7 @@
 // What always holds: the rows of a strip never change; a strip counts for the worker that
 // holds its lease; strips are rendered by workers of one class only, and of the kind that
 // their job stays with; a frame is finished only if both strips at each cut show the same
-// two rows there. Whatever goes wrong more often than a strip may fail, the frame is rendered
+// two rows there, GPUs but for their noise. Whatever goes wrong more often than a strip may fail, the frame is rendered
 // whole. No strip ends a job or costs a frame an attempt. Strips come before waiting frames,
 // since their job was charged for their frame when it was cut; a frame is cut for workers only
 // that would be idle. A transaction locks the job's row before leases, the frame's lease
@@ -95,11 +95,12 @@ type Strip struct {
 	Rows        strips.Rows // of the frame that come from it
 	Overlap     int         // rows that it shows of each neighbour
 	Height      int         // of the frame
+	GPU         bool        // GPUs render it
 
 	// Of a strip that is in:
 	SHA256       string
 	SizeBytes    int64
-	Above, Below string // the hashes of the two rows at each cut; "" where there is none
+	Above, Below string // the seam at each cut (strips.Strip.Seam); "" where there is none
 }
 
 // Shown are the rows that a strip shows, those of its neighbours included.
@@ -107,7 +108,7 @@ func (s Strip) Shown() strips.Rows { return s.Rows.Wider(s.Overlap, s.Height) }
 
 func stripOf(r query.Strip) Strip {
 	return Strip{
-		Part: int(r.Part), Parts: int(r.Parts), Rows: strips.Rows{From: int(r.RowFrom), To: int(r.RowTo)}, Overlap: int(r.Overlap), Height: int(r.Height),
+		Part: int(r.Part), Parts: int(r.Parts), Rows: strips.Rows{From: int(r.RowFrom), To: int(r.RowTo)}, Overlap: int(r.Overlap), Height: int(r.Height), GPU: dispatch.OnGPU(r.Class),
 		SHA256: r.Sha256, SizeBytes: r.SizeBytes, Above: r.SeamAbove, Below: r.SeamBelow,
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/digest"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/render/pixels"
@@ -37,6 +38,8 @@ type world struct {
 	t    *testing.T
 	like func() *exr.Reader
 	job  string
+	// noisy has strips differ in the last bits of their values.
+	noisy bool
 }
 
 const height = 60
@@ -44,11 +47,11 @@ const height = 60
 // each runs a test on each database. The job has a frame that is in and took ten minutes, and
 // others that wait.
 func each(t *testing.T, waiting int, test func(t *testing.T, w world, workers []string)) {
-	eachOf(t, contract.RendererID, waiting, test)
+	eachOf(t, contract.RendererID, "CPU", waiting, test)
 }
 
-// eachOf is each with workers of a renderer.
-func eachOf(t *testing.T, renderer string, waiting int, test func(t *testing.T, w world, workers []string)) {
+// eachOf is each with workers of a renderer, on a device.
+func eachOf(t *testing.T, renderer, device string, waiting int, test func(t *testing.T, w world, workers []string)) {
 	jobtest.Each(t, func(t *testing.T, in *jobtest.World) {
 		head, err := os.ReadFile("../../render/pixels/testdata/blender/open_exr_rgba_32_zip.exr")
 		if err != nil {
@@ -71,7 +74,7 @@ func eachOf(t *testing.T, renderer string, waiting int, test func(t *testing.T, 
 		in.Frames.Cuts = w.Cuts
 		var workers []string
 		for range 3 {
-			workers = append(workers, in.WorkerOfStrips(t, renderer))
+			workers = append(workers, in.WorkerOfStrips(t, renderer, device))
 		}
 		w.job = w.newJob(1+waiting, strips.Overlap)
 		w.deliverFrame(in.ClaimOne(workers[0]), false)
@@ -156,8 +159,11 @@ func (w world) strip(of split.Strip, wrong bool) []byte {
 		for i := range row {
 			row[i] = byte(i*7+y) % 60
 		}
-		if wrong {
-			row[0] ^= 1
+		if w.noisy {
+			row[0] ^= byte(of.Part)
+		}
+		for i := 3; wrong && i < len(row); i += 4 {
+			row[i] ^= 0x30 // from nearly nothing to light
 		}
 		err = out.Row(row)
 	}
@@ -344,7 +350,7 @@ func TestALostWorkerCostsOneStrip(t *testing.T) {
 func TestAWorkerThatPaintsOtherRowsIsNamed(t *testing.T) {
 	for renderer, named := range map[string]int{contract.SyntheticRenderer: 1, contract.RendererID: 0} {
 		t.Run(renderer, func(t *testing.T) {
-			eachOf(t, renderer, 1, func(t *testing.T, w world, workers []string) {
+			eachOf(t, renderer, "CPU", 1, func(t *testing.T, w world, workers []string) {
 				liar := workers[0]
 				bad, second, third := w.cut(liar, 3), w.next(workers[1]), w.next(workers[2])
 				if err := w.send(bad, true); err != nil {
@@ -371,6 +377,46 @@ func TestAWorkerThatPaintsOtherRowsIsNamed(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestOnlyGPUsMayDifferInTheLastBits: other workers of the same kind render to the bit.
+func TestOnlyGPUsMayDifferInTheLastBits(t *testing.T) {
+	for device, agree := range map[string]bool{"CPU": false, contract.RenderDevice: true} {
+		t.Run(device, func(t *testing.T) {
+			eachOf(t, contract.RendererID, device, 1, func(t *testing.T, w world, workers []string) {
+				w.noisy = true
+				w.deliver(w.cut(workers[0], 3), w.next(workers[1]), w.next(workers[2]))
+				if !agree {
+					w.wantNothing("the frame waits", workers[0])
+					w.wantWhole(workers[0])
+					return
+				}
+				w.wantFinished(workers[1], 3)
+				rows := w.rows()
+				for i, r := range rows {
+					if i > 0 && rows[i-1].SeamBelow == r.SeamAbove {
+						t.Errorf("the strips %d and %d are equal to the bit, so this shows nothing", i-1, i)
+					}
+					if (i > 0) != digest.Is(r.SeamAbove) || (i < 2) != digest.Is(r.SeamBelow) {
+						t.Errorf("strip %d keeps the seams %.100q and %.100q", i, r.SeamAbove, r.SeamBelow)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestAGPUThatPaintsOtherRowsIsFound(t *testing.T) {
+	eachOf(t, contract.RendererID, contract.RenderDevice, 1, func(t *testing.T, w world, workers []string) {
+		w.noisy = true
+		first, second, third := w.cut(workers[0], 3), w.next(workers[1]), w.next(workers[2])
+		w.deliver(first, third)
+		if err := w.send(second, true); err != nil {
+			t.Fatal(err)
+		}
+		w.wantNothing("its strip is doubted, and nobody is left to render it", workers[1])
+		w.wantWhole(workers[1])
+	})
 }
 
 func TestStripsThatNeverAgreeAreRenderedAsAWhole(t *testing.T) {
@@ -420,7 +466,7 @@ func TestTheLogSaysWhyALongFrameIsRenderedWhole(t *testing.T) {
 	jobtest.Each(t, func(t *testing.T, in *jobtest.World) {
 		var log bytes.Buffer
 		w := world{World: in, t: t, Cuts: &split.Cuts{DB: in.DB, Workers: in.Workers, Above: 2 * time.Minute, Log: slog.New(slog.NewTextHandler(&log, nil))}}
-		worker := in.WorkerOfStrips(t, contract.RendererID)
+		worker := in.WorkerOfStrips(t, contract.RendererID, "CPU")
 		scene := fmt.Sprintf(`{"frame_width": 8, "frame_height": 6, "output_format": "PNG", "whole_frames": %q}`, strips.Denoised.Text())
 		in.JobOver(t, in.Workspace(t), 2, fmt.Sprintf("%064d", 2), scene)
 		if _, err := in.Frames.Accept(t.Context(), jobtest.Picture(in.ClaimOne(worker), 10*time.Minute)); err != nil {

@@ -74,6 +74,20 @@ func TestAGPUsOwnWordCounts(t *testing.T) {
 	}
 }
 
+// TestAnIdleGPUGetsASecondBlenderSoon: a job of a few light frames ends before there is much evidence.
+func TestAnIdleGPUGetsASecondBlenderSoon(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		_, p, b := auto(t, 8, 0.69, plenty)
+		b.config.Cores = 16
+		b.config.Busy = func(context.Context) (float64, error) { return 0.03, nil }
+		stop := b.run()
+		b.untilDelivered(8)
+		if err := stop(); err != nil || p.busiest < 2 {
+			t.Errorf("%v; %d at once", err, p.busiest)
+		}
+	})
+}
+
 // TestBlendersOfAFullGPULeave once the GPU computes all the time and they wait for each other.
 func TestBlendersOfAFullGPULeave(t *testing.T) {
 	inBubble(t, func(t *testing.T) {

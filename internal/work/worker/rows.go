@@ -17,7 +17,7 @@ type MachineRows struct {
 	Blender string `json:"blender"` // its version
 	Build   string `json:"build"`
 	Device  string `json:"device"` // "CPU" or "GPU", a blank and its name
-	Rows    string `json:"rows"`   // hash of two rows
+	Rows    string `json:"rows"`   // the seam between two rows (strips.Strip.Seam)
 }
 
 // Keep stores the rows of this machine in a work folder, for the worker that begins there.
@@ -38,7 +38,7 @@ func MachineRowsIn(workDir string) (r MachineRows) {
 	return r
 }
 
-// of is the hash of the rows if a worker has the same Blender and device as they were rendered
+// of is the seam of the rows if a worker has the same Blender and device as they were rendered
 // with, otherwise "".
 func (r MachineRows) of(w farmapi.RegisterRequest) string {
 	if r.Blender != w.BlenderVersion || r.Build != w.BlenderBuildHash || r.Device != w.Device+" "+w.DeviceName {

@@ -119,7 +119,7 @@ func (l *slot) renderDivided(ctx context.Context, s Stripper, a *openJob, t *tas
 	var parts []strips.Strip
 	cuts := strips.Cut(a.opened.Rows, a.opened.Strips, nil, 0)
 	for i, rows := range cuts {
-		part := strips.Strip{Rows: rows, Held: rows.Wider(overlap, a.opened.Rows), Path: filepath.Join(dir, fmt.Sprintf("strip_%d.exr", i))}
+		part := strips.Strip{Rows: rows, Held: rows.Wider(overlap, a.opened.Rows), GPU: l.cfg.Device == blender.GPU, Path: filepath.Join(dir, fmt.Sprintf("strip_%d.exr", i))}
 		f, err := s.RenderStrip(ctx, t.lease.Frame, part, func(share float64) { t.advance((float64(i) + share) / float64(len(cuts)+1)) })
 		if err == nil {
 			err = os.Rename(f.Path, part.Path)

@@ -70,7 +70,7 @@ func openDemo(ctx context.Context, session Session, dir string) (blender.Opened,
 }
 
 // TryRows starts a process, renders two rows of the demo's first frame as raw passes, and returns
-// their hash (strips.Strip.Seam). Equal programs on equal devices give equal rows, to the bit.
+// their seam (strips.Strip.Seam). Equal programs on equal devices give rows that agree.
 // Errors are those of Try.
 func TryRows(ctx context.Context, r Renderer, opts blender.Options, temp string) (sum string, info blender.Info, err error) {
 	dir, err := os.MkdirTemp(temp, "trial-")
@@ -94,7 +94,7 @@ func TryRows(ctx context.Context, r Renderer, opts blender.Options, temp string)
 	}
 	middle := opened.Rows / 2
 	rows := strips.Rows{From: middle - 1, To: middle + 1}
-	two := strips.Strip{Rows: rows, Held: rows}
+	two := strips.Strip{Rows: rows, Held: rows, GPU: opts.Device == blender.GPU}
 	f, err := s.RenderStrip(ctx, demo.FirstFrame, two, nil)
 	if err != nil {
 		return "", info, err

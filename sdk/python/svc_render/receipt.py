@@ -84,8 +84,10 @@ def outputs_of(receipt: Dict[str, Any]) -> List[Dict[str, Any]]:
 def strips_of(receipt: Dict[str, Any]) -> str:
     """Explains the frames that several workers rendered; "" where there are none."""
     cuts = [len(frame["strips"]) - 1 for frame in receipt["frames"] if frame.get("strips")]
-    return "several workers rendered %s in strips; neighbours showed the same rows at %s" % (
-        _counted(len(cuts), "frame"), _counted(sum(cuts), "cut")) if cuts else ""
+    alike = sum(strip.get("alike", False) for frame in receipt["frames"] for strip in frame.get("strips", []))
+    noise = ", at %d of them within the noise of GPUs" % alike if alike else ""
+    return "several workers rendered %s in strips; neighbours showed the same rows at %s%s" % (
+        _counted(len(cuts), "frame"), _counted(sum(cuts), "cut"), noise) if cuts else ""
 
 
 def reused_of(receipt: Dict[str, Any], earlier: Dict[str, Dict[str, Any]]) -> Tuple[str, str]:
@@ -126,14 +128,15 @@ def _origin(r: Dict[str, Any], frame: Dict[str, Any]) -> None:
 
 
 def _strips(frame: Dict[str, Any]) -> None:
-    """The strips of a frame make it up, and neighbours show the same rows at their cut."""
+    """The strips of a frame make it up, and neighbours show the same rows at their cut, GPUs but for their noise."""
     strips = frame.get("strips", [])
     row, above = 0, None
     for index, strip in enumerate(strips):
         last = index == len(strips) - 1
         if len(strips) == 1 or _number(strip["from"]) != row or _number(strip["to"]) <= row:
             raise Contradiction("frame %d has a strip of the rows %d to %d, which is no part of it" % (frame["frame"], strip["from"], strip["to"]))
-        if (not _is_digest(strip["sha256"]) or strip.get("above") != above or _is_digest(strip.get("below")) is last):
+        if (not _is_digest(strip["sha256"]) or strip.get("alike", False) is not (strip.get("above") != above)
+                or _is_digest(strip.get("above")) is not (index > 0) or _is_digest(strip.get("below")) is last):
             raise Contradiction("the strips of frame %d do not agree at row %d" % (frame["frame"], row))
         row, above = strip["to"], strip.get("below")
 

@@ -36,6 +36,7 @@ export interface CheckedFrame extends CheckedFile {
         sha256: string;
         above?: string;
         below?: string;
+        alike?: boolean;
     }[];
 }
 /** A file of a frame besides its picture: of a File Output node, of another view, or a preview. */

@@ -61,7 +61,9 @@ export function outputsOf(r) {
 /** Explains the frames that several workers rendered; "" where there are none. */
 export function stripsOf(r) {
     const cuts = r.frames.flatMap(({ strips }) => (strips?.length ? [strips.length - 1] : []));
-    return cuts.length === 0 ? "" : `several workers rendered ${counted(cuts.length, "frame")} in strips; neighbours showed the same rows at ${counted(cuts.reduce((a, b) => a + b), "cut")}`;
+    const alike = r.frames.flatMap(({ strips = [] }) => strips.filter((strip) => strip.alike)).length;
+    const noise = alike > 0 ? `, at ${alike} of them within the noise of GPUs` : "";
+    return cuts.length === 0 ? "" : `several workers rendered ${counted(cuts.length, "frame")} in strips; neighbours showed the same rows at ${counted(cuts.reduce((a, b) => a + b), "cut")}${noise}`;
 }
 /** Compares the frames that were taken over with the receipts that they come from, by their ids: the text of the check "reused", or of a skipped one. */
 export function reusedOf(r, earlier) {
@@ -100,13 +102,13 @@ function checkOrigin(r, frame) {
     if (frame.render_seconds !== 0 || "times" in frame)
         throw new Error(`frame ${frame.frame} was taken over and took ${frame.render_seconds} seconds`);
 }
-/** The strips of a frame make it up, and neighbours show the same rows at their cut. */
+/** The strips of a frame make it up, and neighbours show the same rows at their cut, GPUs but for their noise. */
 function checkStrips({ frame, strips = [] }) {
     let row = 0, seam;
-    strips.forEach(({ from, to, sha256, above, below }, index) => {
+    strips.forEach(({ from, to, sha256, above, below, alike = false }, index) => {
         if (strips.length === 1 || whole(from) !== row || whole(to) <= row)
             throw new Error(`frame ${frame} has a strip of the rows ${from} to ${to}, which is no part of it`);
-        if (!isDigest(sha256) || above !== seam || isDigest(below) === (index === strips.length - 1)) {
+        if (!isDigest(sha256) || alike !== (above !== seam) || isDigest(above) !== (index > 0) || isDigest(below) === (index === strips.length - 1)) {
             throw new Error(`the strips of frame ${frame} do not agree at row ${row}`);
         }
         row = to;

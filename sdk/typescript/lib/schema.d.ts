@@ -3033,6 +3033,7 @@ export interface Schemas {
     };
     Strip: {
         above?: string;
+        alike?: boolean;
         below?: string;
         /** Format: int64 */
         from: number;

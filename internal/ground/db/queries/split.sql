@@ -72,8 +72,9 @@ WHERE job_id = @job_id AND frame = @frame AND part = @part RETURNING *;
 UPDATE strip SET avoid = CAST(@avoid AS text) WHERE job_id = @job_id AND frame = @frame AND part = @part RETURNING *;
 
 -- name: StripsClose :many
--- Their frame is accepted: the bytes go, the facts stay for the receipt.
-UPDATE strip SET is_open = 0, blob_key = '' WHERE job_id = @job_id AND frame = @frame RETURNING *;
+-- Their frame is accepted: the bytes and the sketches of seams go, the facts stay for the receipt.
+UPDATE strip SET is_open = 0, blob_key = '', seam_above = substr(seam_above, 1, 64), seam_below = substr(seam_below, 1, 64),
+  doubted_above = substr(doubted_above, 1, 64), doubted_below = substr(doubted_below, 1, 64) WHERE job_id = @job_id AND frame = @frame RETURNING *;
 
 -- name: StripsDrop :exec
 DELETE FROM strip WHERE job_id = @job_id AND frame = @frame;

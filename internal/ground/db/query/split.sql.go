@@ -665,7 +665,8 @@ func (q *Queries) StripsAnyOpen(ctx context.Context) (int64, error) {
 }
 
 const stripsClose = `-- name: StripsClose :many
-UPDATE strip SET is_open = 0, blob_key = '' WHERE job_id = $1 AND frame = $2 RETURNING job_id, frame, part, parts, row_from, row_to, height, overlap, class, avoid, worker_id, key_id, attempt, blob_key, sha256, size_bytes, seam_above, seam_below, render_us, doubted, doubted_key, doubted_above, doubted_below, is_open, created_at, delivered_at, row_sum
+UPDATE strip SET is_open = 0, blob_key = '', seam_above = substr(seam_above, 1, 64), seam_below = substr(seam_below, 1, 64),
+  doubted_above = substr(doubted_above, 1, 64), doubted_below = substr(doubted_below, 1, 64) WHERE job_id = $1 AND frame = $2 RETURNING job_id, frame, part, parts, row_from, row_to, height, overlap, class, avoid, worker_id, key_id, attempt, blob_key, sha256, size_bytes, seam_above, seam_below, render_us, doubted, doubted_key, doubted_above, doubted_below, is_open, created_at, delivered_at, row_sum
 `
 
 type StripsCloseParams struct {
@@ -673,7 +674,7 @@ type StripsCloseParams struct {
 	Frame int64
 }
 
-// Their frame is accepted: the bytes go, the facts stay for the receipt.
+// Their frame is accepted: the bytes and the sketches of seams go, the facts stay for the receipt.
 func (q *Queries) StripsClose(ctx context.Context, arg StripsCloseParams) ([]Strip, error) {
 	rows, err := q.db.QueryContext(ctx, stripsClose, arg.JobID, arg.Frame)
 	if err != nil {

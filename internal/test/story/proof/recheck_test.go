@@ -61,9 +61,7 @@ func TestADifferenceSwitchesReuseOff(t *testing.T) {
 		if s.Agreed != 3 || s.Differed != 2 || s.OffAt == nil {
 			t.Fatalf("a wrong worker's frames stand as %+v", s)
 		}
-		if !log.Has("level=WARN", "shows something else", s.ClassID) {
-			t.Error("the operator is not told")
-		}
+		await.Until(t, "what the operator is told", func() bool { return log.Has("level=WARN", "shows something else", s.ClassID) })
 		_, err := c.Take(before)
 		story.WantRefusal(t, err, 409, "quote_expired")
 		off := quoteRevision(c, "interface", "95-97", small)
@@ -104,9 +102,7 @@ func TestAThirdRenderingTellsARendererThatDoesNotRepeatItself(t *testing.T) {
 			t.Errorf("the frames stand as %+v", s)
 		}
 		for _, said := range []string{"a third rendering decides", "does not repeat itself"} {
-			if !log.Has("level=INFO", said) {
-				t.Errorf("the log lacks %q", said)
-			}
+			await.Until(t, said, func() bool { return log.Has("level=INFO", said) })
 		}
 		wantReuse(t, quoteRevision(c, "interface", "95-97", small), 3, "95-97", "", 0)
 	})

@@ -152,8 +152,6 @@ func TestAWorkerThatPaintsOtherPixelsIsFoundOut(t *testing.T) {
 		g.Open()
 		c.Fetch(c.Await(job.JobID, client.StatusCompleted), 5)
 		svc.SettledOnce(c, 5) // the second rendering costs nothing
-		if !log.Has("level=WARN", "painted other pixels than two others") {
-			t.Error("the operator is not told")
-		}
+		await.Until(t, "what the operator is told", func() bool { return log.Has("level=WARN", "painted other pixels than two others") })
 	})
 }

@@ -23,10 +23,13 @@ const (
 // also two of them for each Blender. Shorter ones say too little.
 const evidenceTime = 10 * time.Second
 
-// A GPU is asked every sampleEvery while a frame renders; leastSamples say enough.
+// A GPU is asked every sampleEvery while a frame renders; leastSamples say enough. If it idles for
+// most of the time, fewSamples do: otherwise a short job ends before a second Blender helps.
 const (
 	sampleEvery  = time.Second
 	leastSamples = 8
+	fewSamples   = 3
+	mostlyIdle   = 0.5
 )
 
 // coresEach is how many cores of the machine a Blender takes that renders on a GPU: it computes
@@ -67,7 +70,7 @@ func (e *evidence) see(n int, f blender.Frame, more bool, cores int, processor b
 	e.frames++
 	e.took += whole
 	e.rendered += max(0, whole-f.Load-f.Sync-f.Encode)
-	if e.frames < 2*n || e.took < evidenceTime || e.tells && e.samples < leastSamples {
+	if e.frames < 2*n || !e.enough() {
 		return stay
 	}
 	atOnce := float64(n) * float64(e.rendered) / float64(e.took)
@@ -87,6 +90,17 @@ func (e *evidence) see(n int, f blender.Frame, more bool, cores int, processor b
 		return grow
 	}
 	return stay
+}
+
+// enough reports whether the frames took so long that they say something.
+func (e *evidence) enough() bool {
+	if !e.tells {
+		return e.took >= evidenceTime
+	}
+	if e.samples >= fewSamples && e.busy < mostlyIdle*float64(e.samples) {
+		return true
+	}
+	return e.took >= evidenceTime && e.samples >= leastSamples
 }
 
 // sample counts what the GPU reports about itself, if it does.
