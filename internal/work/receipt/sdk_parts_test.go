@@ -2,6 +2,7 @@ package receipt_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"svc.example/internal/ground/signingkey"
