@@ -6,7 +6,7 @@ import (
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
-	"svc.example/internal/render/strips"
+	"svc.example/internal/render/seam"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/identity"
@@ -14,7 +14,7 @@ import (
 
 // rowsOf is the seam of a worker's reference rows; "" where it sends none.
 func rowsOf(req farmapi.RegisterRequest) string {
-	if !strips.IsSeam(req.Rows) {
+	if !seam.Is(req.Rows) {
 		return ""
 	}
 	return req.Rows
@@ -47,7 +47,7 @@ func (s *Server) warnOfRows(ctx context.Context, worker dispatch.Worker) error {
 		return nil
 	}
 	found, err := s.referenceOf(ctx, worker)
-	if err == nil && !strips.Agree(found.Rows, worker.Rows) && found.Machines > 1 {
+	if err == nil && !seam.Agree(found.Rows, worker.Rows) && found.Machines > 1 {
 		s.Log.Warn("a worker renders other pixels than others with the same device and Blender", "worker_id", worker.WorkerID, "name", worker.Name,
 			"device_name", worker.DeviceName, "blender", worker.BlenderVersion, "machines", found.Machines)
 	}

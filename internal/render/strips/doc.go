@@ -4,7 +4,7 @@
 // one above the other are the picture, bit for bit. Splittable says of which scenes that is
 // proven. Worthwhile and Cut decide how many strips there are and where they end. Neighbours
 // overlap, and Seams compares the rows at a cut, to the bit or, where GPUs rendered them, within
-// their noise (sketch.go); Join makes one OpenEXR file of the strips.
+// their noise (package seam); Join makes one OpenEXR file of the strips.
 //
 // What always holds: the strips of a cut cover each row once, from top to bottom. Join writes
 // only what came from strips of one kind: the same width, the same channels, no row missing.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"svc.example/internal/render/pixels/exr"
+	"svc.example/internal/render/seam"
 )
 
 // Seam is the SHA-256 of the rows at a cut as a strip has them: the last one above the row cut, and
@@ -20,7 +21,7 @@ import (
 // After a line "svc-seam-v1 WIDTH CHANNELS" follow the header's list of channels and both rows as
 // the file has them, but for how many samples pixels took: those are the smallest whole numbers of the
 // same proportions, as 64 bits each. Of a strip that a GPU rendered, a blank and a sketch follow
-// the hash; Agree compares.
+// the hash; package seam compares.
 func (s Strip) Seam(cut int) (string, error) {
 	f, e, err := s.open()
 	if err != nil {
@@ -46,12 +47,12 @@ func (s Strip) seam(e *exr.Reader, cut int) (string, error) {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "svc-seam-v1 %d %d\n%s", e.Width, len(e.Channels()), e.Kind)
 	counts := make(map[string][]float32)
-	drawn := newSketch(e)
+	drawn := seam.NewSketch(e.Width, len(e.Channels()), fmt.Sprint(e.Kind))
 	_, err := s.rows(e, Rows{From: cut - 1, To: cut + 1}, func(values []byte) error {
 		for name, of := range e.Split(values) {
 			if !isSampleCount(name) {
 				sum.Write(of)
-				drawn.add(of)
+				drawn.Add(of)
 				continue
 			}
 			for ; len(of) >= 4; of = of[4:] {
@@ -68,11 +69,11 @@ func (s Strip) seam(e *exr.Reader, cut int) (string, error) {
 			sum.Write(binary.LittleEndian.AppendUint64(nil, n))
 		}
 	}
-	seam := hex.EncodeToString(sum.Sum(nil))
+	text := hex.EncodeToString(sum.Sum(nil))
 	if s.GPU {
-		seam += " " + drawn.String()
+		text += " " + drawn.String()
 	}
-	return seam, nil
+	return text, nil
 }
 
 // isSampleCount recognises the pass that tells how many samples adaptive sampling took of a pixel.
@@ -132,7 +133,7 @@ func Seams(a, b Strip) error {
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	if !Agree(upper, lower) {
+	if !seam.Agree(upper, lower) {
 		return fmt.Errorf("%w, row %d", ErrSeam, a.Rows.To)
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
-	"svc.example/internal/render/strips"
+	"svc.example/internal/render/seam"
 )
 
 // Reference is what is known of the reference rows of a kind of machine: a Blender build on a
@@ -78,7 +78,7 @@ func agreeing(rows string, voters map[string]map[string]bool) string {
 		if compared++; compared > mostKinds {
 			break
 		}
-		if strips.Agree(kind, rows) {
+		if seam.Agree(kind, rows) {
 			return kind
 		}
 	}

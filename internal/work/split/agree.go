@@ -9,6 +9,7 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/render/seam"
 	"svc.example/internal/render/strips"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/job"
@@ -52,7 +53,7 @@ func (c *Cuts) judge(ctx context.Context, tx *db.Tx, record job.Record, frame in
 
 // agree reports whether two neighbours show the same rows at the cut below a strip.
 func agree(rows []query.Strip, part int) bool {
-	return strips.Agree(rows[part].SeamBelow, rows[part+1].SeamAbove)
+	return seam.Agree(rows[part].SeamBelow, rows[part+1].SeamAbove)
 }
 
 // disagreeing lists the strips that are to be rendered once more: one that agrees with no
@@ -102,7 +103,7 @@ func (c *Cuts) nameFaulty(ctx context.Context, tx *db.Tx, record job.Record, fra
 			continue
 		}
 		compared = append(compared,
-			dispatch.Compared{WorkerID: r.Doubted, KeyID: r.DoubtedKey, Confirmed: strips.Agree(r.DoubtedAbove, r.SeamAbove) && strips.Agree(r.DoubtedBelow, r.SeamBelow)},
+			dispatch.Compared{WorkerID: r.Doubted, KeyID: r.DoubtedKey, Confirmed: seam.Agree(r.DoubtedAbove, r.SeamAbove) && seam.Agree(r.DoubtedBelow, r.SeamBelow)},
 			dispatch.Compared{WorkerID: r.WorkerID, KeyID: r.KeyID, Confirmed: true})
 	}
 	if compared == nil {

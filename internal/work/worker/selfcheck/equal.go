@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"svc.example/internal/render/blender"
-	"svc.example/internal/render/strips"
+	"svc.example/internal/render/seam"
 	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/worker"
 )
@@ -72,7 +72,7 @@ func judgeReference(own machineRows, found farmapi.ReferenceReply) Finding {
 		return Finding{"equal rows", OK, "no reference yet: no " + own.Device + " with this Blender has sent its rows", "a worker that begins in this work folder sends its rows to the service"}
 	case found.Rows == "":
 		return Finding{"equal rows", Warn, "no reference: " + machines + " with a " + own.Device + " do not agree", "at least one of them is defective, or has another driver: run the doctor on each, and compare drivers and clocks"}
-	case !strips.Agree(found.Rows, own.Rows):
+	case !seam.Agree(found.Rows, own.Rows):
 		return Finding{"equal rows", Fail, "other pixels than the service's reference, of " + machines + " with a " + own.Device, "run it again; if it stays, this machine is defective or has another driver: compare drivers and clocks"}
 	}
 	return Finding{"equal rows", OK, "the same pixels as the service's reference, of " + machines, ""}
@@ -84,7 +84,7 @@ func judgeRows(own machineRows, known []machineRows) Finding {
 	for _, k := range known {
 		switch {
 		case k.Blender != own.Blender || k.Build != own.Build:
-		case strips.Agree(k.Rows, own.Rows):
+		case seam.Agree(k.Rows, own.Rows):
 			same = append(same, k.Device)
 		case k.Device == own.Device:
 			return Finding{"equal rows", Fail, "other pixels than another machine with a " + own.Device, "one of the two is defective, or has another driver: run both again, and compare drivers and clocks"}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"svc.example/internal/render/seam"
 	"svc.example/internal/render/strips"
 )
 
@@ -68,19 +69,19 @@ func TestSeamsOfWorkersAreOfTheirForm(t *testing.T) {
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
-	if strips.SeamHash(sketched) != plain || strips.SeamHash(plain) != plain {
+	if seam.Hash(sketched) != plain || seam.Hash(plain) != plain {
 		t.Errorf("the hash of %q is not %q", sketched, plain)
 	}
 	for text, want := range map[string]bool{
 		plain: true, sketched: true, "": false, plain[1:]: false, strings.ToUpper(plain): false, plain + " ": false, plain + " 1234567": false,
 		plain + " 12345678!": false, plain + " 12345678" + strings.Repeat("A", 30_000): false,
 	} {
-		if strips.IsSeam(text) != want {
-			t.Errorf("IsSeam(%.100q) is %v", text, !want)
+		if seam.Is(text) != want {
+			t.Errorf("Is(%.100q) is %v", text, !want)
 		}
 	}
 	for _, other := range []string{"", plain, plain[:63] + "x", sketched[:70] + "00" + sketched[72:], sketched + "AAAA"} {
-		if other != plain && strips.Agree(strings.Repeat("0", 64)+sketched[64:], other) {
+		if other != plain && seam.Agree(strings.Repeat("0", 64)+sketched[64:], other) {
 			t.Errorf("a seam agrees with %.100q", other)
 		}
 	}

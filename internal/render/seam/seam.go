@@ -1,4 +1,11 @@
-package strips
+// Package seam compares two rows of a picture as two renderings show them: at a cut of a picture
+// that is rendered in strips, and of the scene by which machines are compared.
+//
+// What always holds: a seam is a text, the hash of the rows and, where a GPU rendered them, a blank
+// and a sketch. Seams without sketches agree only if they are equal.
+//
+// Package strips makes seams of files. Start reading at Agree.
+package seam
 
 import (
 	"crypto/sha256"
@@ -8,8 +15,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-
-	"svc.example/internal/render/pixels/exr"
 )
 
 // A GPU adds up what its threads find in whatever order they end, so the last bits of what it
@@ -32,8 +37,7 @@ const (
 	mostSeam = sha256.Size*2 + 1 + 8 + (2*sketchValues+2)/3*4
 )
 
-// Agree reports whether two strips show the same rows at a cut, by what Seam says of each: to the
-// bit, or both within the noise of GPUs.
+// Agree reports whether two seams are of the same rows: to the bit, or within the noise of GPUs.
 func Agree(upper, lower string) bool {
 	if upper == lower {
 		return true
@@ -58,14 +62,14 @@ func Agree(upper, lower string) bool {
 	return float64(strays) <= sketchStrays*float64(n)
 }
 
-// SeamHash is the hash of a seam, without its sketch.
-func SeamHash(seam string) string {
+// Hash is the hash of a seam, without its sketch.
+func Hash(seam string) string {
 	sum, _, _ := strings.Cut(seam, " ")
 	return sum
 }
 
-// IsSeam reports whether a text, of a worker, can be one that Seam returned.
-func IsSeam(text string) bool {
+// Is reports whether a text, of a worker, can be a seam.
+func Is(text string) bool {
 	sum, sketched, has := strings.Cut(text, " ")
 	if raw, err := hex.DecodeString(sum); err != nil || len(raw) != sha256.Size || sum != strings.ToLower(sum) || len(text) > mostSeam {
 		return false
@@ -80,22 +84,22 @@ func IsSeam(text string) bool {
 	return err == nil
 }
 
-// sketch collects the averages of the rows at a cut.
-type sketch struct {
+// Sketch collects the averages of the rows at a cut.
+type Sketch struct {
 	kind   string // the same for equal widths and channels
 	cell   int    // pixels that are averaged
 	values []byte
 }
 
-func newSketch(e *exr.Reader) *sketch {
-	channels := len(e.Channels())
+// NewSketch begins one of rows with so many pixels and channels; kind is equal for equal channels.
+func NewSketch(width, channels int, kind string) *Sketch {
 	cells := min(sketchCells, max(1, sketchValues/2/max(1, channels)))
-	kind := sha256.Sum256(fmt.Appendf(nil, "svc-sketch-v1 %d %d\n%s", e.Width, channels, e.Kind))
-	return &sketch{kind: hex.EncodeToString(kind[:4]), cell: (e.Width + cells - 1) / cells}
+	sum := sha256.Sum256(fmt.Appendf(nil, "svc-sketch-v1 %d %d\n%s", width, channels, kind))
+	return &Sketch{kind: hex.EncodeToString(sum[:4]), cell: max(1, (width+cells-1)/cells)}
 }
 
-// add takes the values of a channel of a row, of 32 bits each. What is beyond the bound is left out.
-func (s *sketch) add(row []byte) {
+// Add takes the values of a channel of a row, of 32 bits each. What is beyond the bound is left out.
+func (s *Sketch) Add(row []byte) {
 	for size := 4 * s.cell; len(row) >= 4 && len(s.values) < 2*sketchValues; row = row[min(size, len(row)):] {
 		cell := row[:min(size, len(row))]
 		sum := 0.0
@@ -118,6 +122,7 @@ func pressed(v float64) float64 {
 	return v / (1 + math.Abs(v))
 }
 
-func (s *sketch) String() string {
+// String is the sketch as a seam has it.
+func (s *Sketch) String() string {
 	return s.kind + base64.RawURLEncoding.EncodeToString(s.values)
 }
