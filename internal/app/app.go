@@ -59,6 +59,7 @@ import (
 	"svc.example/internal/work/recheck"
 	"svc.example/internal/work/reuse"
 	"svc.example/internal/work/reuse/source"
+	"svc.example/internal/work/savedfilter"
 	"svc.example/internal/work/share"
 	"svc.example/internal/work/split"
 	"svc.example/internal/work/testmode"
@@ -156,7 +157,7 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 // summed lists every table whose rows carry checksums.
 func summed() rowsum.Tables {
 	return slices.Concat(identity.Sums, webhook.Sums, signing.Sums, receiptlog.Sums, leaderboard.Sums, dispatch.Sums, lease.Sums, idempotency.Sums,
-		intake.Sums, preview.Sums, project.Sums, quote.Sums, wallet.Sums, payment.Sums, invoice.Sums, job.Sums, frames.Sums, freeze.Sums, operator.Sums, oauth.Sums, testmode.Sums, alert.Sums, share.Sums, split.Sums, notice.Sums, reuse.Sums)
+		intake.Sums, preview.Sums, project.Sums, quote.Sums, wallet.Sums, payment.Sums, invoice.Sums, job.Sums, frames.Sums, freeze.Sums, operator.Sums, oauth.Sums, testmode.Sums, alert.Sums, share.Sums, split.Sums, notice.Sums, reuse.Sums, savedfilter.Sums)
 }
 
 // openFiles loads keys and blobs, and creates both where they are missing.

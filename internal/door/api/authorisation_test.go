@@ -277,6 +277,9 @@ func (w *world) others(op operation) string {
 		if op.id == "signOut" {
 			break // ends the session of any caller
 		}
+		if op.id == "saveFilter" && k != sessionKind {
+			continue // the person and their key have each name once
+		}
 		got, text := w.ask(op, k, w.stranger[k], false)
 		if op.names {
 			cell = "404"
@@ -315,6 +318,9 @@ func (w *world) mine(op operation, k kind) {
 	got, _ := w.ask(op, k, w.owner[k], k != sessionKind)
 	if op.id == "deleteWebhookEndpoint" {
 		w.path["endpoint_id"] = w.endpoint() // another for the next caller
+	}
+	if op.id == "deleteFilter" {
+		w.path["filter_id"] = w.filter()
 	}
 	if op.id == "revokeAgentKey" {
 		w.keys["/v1/agent-keys"] = w.signedIn(w.service.owner).do("POST", "/v1/agent-keys", jsonBody(`{"name":"to be revoked"}`)).text("key_id")

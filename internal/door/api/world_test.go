@@ -88,7 +88,8 @@ func newWorld(t *testing.T, url string) *world {
 	}
 	s.ring(provider)
 	w.path["number"] = "INV-000001"
-	w.belongings = append(w.belongings, w.path["top_up_id"], w.path["endpoint_id"], w.path["delivery_id"], w.path["upload_id"], w.path["job_id"], w.path["preview_id"], inspected.text("quote_id"))
+	w.path["filter_id"] = w.filter()
+	w.belongings = append(w.belongings, w.path["filter_id"], w.path["top_up_id"], w.path["endpoint_id"], w.path["delivery_id"], w.path["upload_id"], w.path["job_id"], w.path["preview_id"], inspected.text("quote_id"))
 	skew.Store(-int64(contract.SessionLife))
 	w.expired = w.open(s.owner)
 	skew.Store(0)
@@ -107,6 +108,7 @@ func newWorld(t *testing.T, url string) *world {
 		"setJobPriority": {body: jsonBody(`{"priority":80}`)}, "setRenderPriority": {body: jsonBody(`{"priority":80}`)},
 		"getInvoice": {names: true}, "getInvoicePDF": {names: true},
 		"setJobTags": {body: jsonBody(`{"tags":["hero"]}`)}, "setRenderTags": {body: jsonBody(`{"tags":["hero"]}`)},
+		"saveFilter": {body: jsonBody(`{"name":"night","tag":"night"}`)}, "changeFilter": {body: jsonBody(`{"name":"hero","tag":"day"}`)},
 		"setWalletAlert":        {body: jsonBody(`{"below_cents":500}`)},
 		"receiveStripeEvent":    {body: jsonBody(`{"id":"evt_1","type":"x","data":{"object":{}}}`)},
 		"setProofPages":         {body: jsonBody(`{"shown":false}`)},
@@ -132,6 +134,12 @@ func (w *world) endpoint() (endpointID string) {
 	return w.call("POST", "/v1/webhook-endpoints", w.account, jsonBody(`{"url":"`+deadReceiver+`"}`)).text("endpoint_id")
 }
 
+// filter saves a filter of the owner's.
+func (w *world) filter() (filterID string) {
+	w.t.Helper()
+	return w.signedIn(w.service.owner).do("POST", "/v1/workspace/filters", jsonBody(`{"name":"hero","tag":"hero"}`)).text("filter_id")
+}
+
 // credentials makes a credential of each kind; ended ones are revoked or signed out.
 func (w *world) credentials(email string, ended bool) credentials {
 	w.t.Helper()
@@ -142,7 +150,8 @@ func (w *world) credentials(email string, ended bool) credentials {
 		if err != nil {
 			return err
 		}
-		account, err := identity.CreateAccountKey(ctx, tx, who.WorkspaceID, "account")
+		owner := identity.Principal{WorkspaceID: who.WorkspaceID, Credential: identity.Credential{Kind: identity.SessionCredential, PersonID: who.PersonID}}
+		account, err := identity.CreateOwnAccountKey(ctx, tx, owner, "account", false)
 		if err != nil {
 			return err
 		}

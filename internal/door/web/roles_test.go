@@ -64,7 +64,7 @@ func (l *routeList) keep(mux *http.ServeMux) {
 var (
 	viewerForms = []string{
 		"/console/sign-in", "/console/sign-out", "/console/mode", "/console/workspace", "/console/invitation", "/console/members/leave",
-		"/console/settings/sessions", "/console/settings/theme", "/console/settings/mails",
+		"/console/settings/sessions", "/console/settings/theme", "/console/settings/mails", "/console/filters", "/console/filters/{filter_id}",
 	}
 	memberForms = []string{
 		"/console/new", "/console/new/sample", "/console/uploads/{upload_id}/frames", "/console/uploads/{upload_id}/look", "/console/uploads/{upload_id}/start",

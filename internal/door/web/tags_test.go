@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"html"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/demo"
 	"svc.example/internal/test/apptest"
+	"svc.example/internal/work/identity"
 )
 
 // order starts a render of a file by the forms of its page, and returns the job's path.
@@ -63,6 +65,47 @@ func TestAPersonTagsFindsAndActsOnManyJobsWithoutScript(t *testing.T) {
 
 		again := p.submit(plain+"/rerender", "frames", "1")
 		again.want(t, http.StatusOK, `name="tags" value="a, b, final, night"`)
+	})
+}
+
+// TestAPersonSavesAFilterOfJobsWithoutScript: the list offers it, only to them, until they delete
+// it. A viewer may, markup in names is text, and what was refused says why.
+func TestAPersonSavesAFilterOfJobsWithoutScript(t *testing.T) {
+	t.Parallel()
+	worlds.Each(t, func(t *testing.T, w *apptest.World) {
+		owner := personOf(t, w, 100)
+		hero, plain := owner.order("Hero.blend", "client a"), owner.order("plain.blend", "")
+		viewer := joins(t, w, owner, identity.Viewer)
+		filter := "?" + url.Values{"q": {"hero"}, "status": {"queued"}, "from": {"2001-01-01"}, "person": {owner.Email}, "frames": {"1"}}.Encode()
+		viewer.open("/console").lacks(t, "Save filter", "Saved filters")
+		viewer.open("/console"+filter).want(t, http.StatusOK, "Save filter")
+		saved := viewer.submit("/console/filters"+filter, "name", " <b>Client</b>  A ")
+		saved.want(t, http.StatusOK, hero, "&lt;b&gt;Client&lt;/b&gt; A</a>", `aria-current="page"`)
+		saved.lacks(t, plain, "<b>Client", "Save filter")
+		list := viewer.open("/console")
+		list.want(t, http.StatusOK, hero, plain, `<a href="/console/filters">Saved filters</a>`)
+		found := regexp.MustCompile(`<a href="(/console\?[^"]*)">&lt;b&gt;Client`).FindStringSubmatch(list.text)
+		if found == nil {
+			t.Fatalf("the list does not link the filter: %s", list.text)
+		}
+		again := viewer.open(html.UnescapeString(found[1]))
+		again.want(t, http.StatusOK, hero, `value="2001-01-01"`, `value="`+owner.Email+`"`)
+		again.lacks(t, plain)
+		owner.open("/console").lacks(t, "Client")
+
+		viewer.submit("/console/filters"+filter, "name", "<b>Client</b> A").want(t, http.StatusBadRequest, "belongs to another filter of yours")
+		viewer.submit("/console/filters", "name", "all").want(t, http.StatusBadRequest, "The filter is empty.")
+		viewer.submit("/console/filters?frames=many", "name", "wrong").want(t, http.StatusBadRequest, "cannot be read")
+		id := regexp.MustCompile(`FLT-[0-9a-f]{32}`).FindString(viewer.open("/console/filters").text)
+		owner.submit("/console/filters/"+id, "do", "rename", "name", "mine").want(t, http.StatusNotFound, "no such saved filter")
+		owner.submit("/console/filters/"+id, "do", "delete")
+		viewer.submit("/console/filters/"+id, "do", "rename", "name", "").want(t, http.StatusBadRequest, "must not be empty", "&lt;b&gt;Client")
+		viewer.submit("/console/filters/"+id, "do", "rename", "name", "Heroes").want(t, http.StatusOK, ">Heroes</a>")
+		viewer.open("/console").want(t, http.StatusOK, ">Heroes</a>")
+		for range 2 { // twice is no mistake
+			viewer.submit("/console/filters/"+id, "do", "delete").want(t, http.StatusOK, "No saved filters yet.")
+		}
+		viewer.open("/console").lacks(t, "Saved filters")
 	})
 }
 

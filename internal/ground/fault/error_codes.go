@@ -57,6 +57,8 @@ const (
 	ReceiptNotFound      Code = "receipt_not_found"
 	ShareNotFound        Code = "share_not_found"
 	ShareLimitReached    Code = "share_limit_reached"
+	FilterNotFound       Code = "filter_not_found"
+	FilterLimitReached   Code = "filter_limit_reached"
 	ResultNotFound       Code = "result_not_found"
 	GPUNotFound          Code = "gpu_not_found"
 	WorkspaceNotFound    Code = "workspace_not_found"
@@ -252,6 +254,7 @@ func refused() []Entry {
 		{EndpointNotFound, 404, false, "Use an endpoint_id from the list of webhook endpoints.", DoorAPI},
 		{DeliveryNotFound, 404, false, "Use a delivery_id from the list of deliveries.", DoorAPI},
 		{ReceiptNotFound, 404, false, "Check the receipt id. If it is right, ask its owner whether the workspace publishes its proof pages.", DoorAPI},
+		{FilterNotFound, 404, false, "List your saved filters, and use one of their ids.", DoorAPI},
 		{ShareNotFound, 404, false, "Ask the person who sent you the link for a new one.", DoorAPI},
 		{ResultNotFound, 404, false, "Use a result_id from /node/v1/leaderboard/latest or a search.", DoorAPI},
 		{GPUNotFound, 404, false, "Use a gpu_slug from /node/v1/leaderboard/gpus or a search.", DoorAPI},
@@ -285,6 +288,7 @@ func conflicting() []Entry {
 		{TopUpLimitReached, 409, false, "Pay an open top-up or let it expire, then start a new one.", DoorAPI},
 		{KeyLimitReached, 409, false, "Revoke a key that you no longer need, then create the new one.", DoorAPI},
 		{LastOwner, 409, false, "Make another member an owner first.", DoorAPI},
+		{FilterLimitReached, 409, false, "Delete a saved filter that you no longer need, then save this one.", DoorAPI},
 		{ShareLimitReached, 409, false, "End a share link that you no longer need, then share the job again.", DoorAPI},
 		{EndpointDisabled, 409, false, "Enable the webhook endpoint, then try again.", DoorAPI},
 		{EndpointLimitReached, 409, false, "Delete a webhook endpoint that you no longer need, then create the new one.", DoorAPI},

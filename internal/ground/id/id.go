@@ -31,6 +31,7 @@ const (
 	Challenge   = "BMC-"
 	Movie       = "MOV-"
 	Comment     = "CMT-"
+	Filter      = "FLT-"
 	Transaction = "TXN-"
 	Endpoint    = "WHE-"
 	Delivery    = "WHD-"

@@ -44,6 +44,7 @@ import (
 	"svc.example/internal/work/receipt/signing"
 	"svc.example/internal/work/recheck"
 	"svc.example/internal/work/reuse"
+	"svc.example/internal/work/savedfilter"
 	"svc.example/internal/work/share"
 	"svc.example/internal/work/split"
 	"svc.example/internal/work/testmode"
@@ -188,7 +189,7 @@ func (a *auditor) owners(ctx context.Context, tx *db.Tx) (err error) {
 		return err
 	}
 	for _, audit := range []check{
-		a.byTerms(intake.Audit), preview.Audit, project.Audit, a.byTerms(quote.Audit), frames.Audit, dispatch.Audit, payment.Audit, invoice.Audit, identity.Audit, lease.Audit, idempotency.Audit, freeze.Audit, operator.Audit, oauth.Audit, alert.Audit, share.Audit, split.Audit, notice.Audit, reuse.Audit, recheck.Audit, testmode.Audit, a.clock,
+		a.byTerms(intake.Audit), preview.Audit, project.Audit, a.byTerms(quote.Audit), frames.Audit, dispatch.Audit, payment.Audit, invoice.Audit, identity.Audit, lease.Audit, idempotency.Audit, freeze.Audit, operator.Audit, oauth.Audit, alert.Audit, share.Audit, split.Audit, notice.Audit, reuse.Audit, recheck.Audit, savedfilter.Audit, testmode.Audit, a.clock,
 		func(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
 			return rowsum.Audit(ctx, tx, breach)
 		},

@@ -47,8 +47,17 @@ type search struct {
 	frames framelist.List // nil for any
 }
 
+// Check reports whether a list can be narrowed by the filter. in is what its members belong to,
+// such as "body". Error: invalid_request.
+func (f Filter) Check(in string) error {
+	_, err := ListRequest{Filter: f}.searchIn(in)
+	return err
+}
+
 // search reads the filter. Error: invalid_request.
-func (r ListRequest) search() (search, error) {
+func (r ListRequest) search() (search, error) { return r.searchIn("query") }
+
+func (r ListRequest) searchIn(in string) (search, error) {
 	s := search{filter: r.Filter, JobPageFoundParams: query.JobPageFoundParams{
 		WorkspaceID: r.WorkspaceID, Status: string(r.Status), Before: cmp.Or(r.Before, id.Behind(id.Job)), Max: int64(r.Limit) + 1,
 		Until: math.MaxInt64, FirstFrame: math.MaxInt64, Tag: "%", Word1: "%", Word2: "%", Word3: "%", Word4: "%",
@@ -57,12 +66,12 @@ func (r ListRequest) search() (search, error) {
 	if tag := tagForm(r.Filter.Tag); tag != "" {
 		p.Tag = part("," + tag + ",")
 	}
-	if from, err := day("from", r.Filter.From); err != nil {
+	if from, err := day(in, "from", r.Filter.From); err != nil {
 		return s, err
 	} else if !from.IsZero() {
 		p.Since = db.Micros(from)
 	}
-	if to, err := day("to", r.Filter.To); err != nil {
+	if to, err := day(in, "to", r.Filter.To); err != nil {
 		return s, err
 	} else if !to.IsZero() {
 		p.Until = db.Micros(to.AddDate(0, 0, 1))
@@ -70,23 +79,23 @@ func (r ListRequest) search() (search, error) {
 	if r.Filter.Frames != "" {
 		list, err := framelist.Parse(r.Filter.Frames, contract.MaxFrames)
 		if err != nil {
-			return s, fault.Field("query.frames", "cannot be read: %v", err)
+			return s, fault.Field(in+".frames", "cannot be read: %v", err)
 		}
 		s.frames, p.FirstFrame, p.LastFrame = list, int64(list[0]), int64(list[len(list)-1])
 	}
-	return s, r.Filter.words(p)
+	return s, r.Filter.words(p, in)
 }
 
 // words puts the words of a search into the statement.
-func (f Filter) words(p *query.JobPageFoundParams) error {
+func (f Filter) words(p *query.JobPageFoundParams, in string) error {
 	for name, text := range map[string]string{"q": f.Text, "tag": f.Tag, "person": f.Person, "frames": f.Frames} {
 		if len(text) > MaxSearchBytes || !utf8.ValidString(text) || strings.ContainsFunc(text, plaintext.Hidden) {
-			return fault.Field("query."+name, "must be text without invisible characters, at most %d bytes", MaxSearchBytes)
+			return fault.Field(in+"."+name, "must be text without invisible characters, at most %d bytes", MaxSearchBytes)
 		}
 	}
 	words := strings.Fields(norm.NFC.String(strings.ToLower(f.Text)))
 	if len(words) > MaxSearchWords {
-		return fault.Field("query.q", "must have at most %d words", MaxSearchWords)
+		return fault.Field(in+".q", "must have at most %d words", MaxSearchWords)
 	}
 	for i, to := range []*string{&p.Word1, &p.Word2, &p.Word3, &p.Word4}[:len(words)] {
 		*to = part(words[i])
@@ -100,12 +109,12 @@ func (f Filter) words(p *query.JobPageFoundParams) error {
 }
 
 // day reads a day; the zero time for "". Error: invalid_request.
-func day(name, text string) (at time.Time, err error) {
+func day(in, name, text string) (at time.Time, err error) {
 	if text == "" {
 		return at, nil
 	}
 	if at, err = time.Parse(time.DateOnly, text); err != nil {
-		return at, fault.Field("query."+name, "must be a day, such as 2026-11-27")
+		return at, fault.Field(in+"."+name, "must be a day, such as 2026-11-27")
 	}
 	return at, nil
 }

@@ -55,6 +55,11 @@ var moves = []move{
 // terminal.
 func (s Status) Terminal() bool { return s == Completed || s == Failed || s == Cancelled }
 
+// Known reports whether there is such a state.
+func (s Status) Known() bool {
+	return slices.ContainsFunc(moves, func(m move) bool { return s == m.from || s == m.to })
+}
+
 // Said is a state in a sentence about a job, such as "has failed".
 func (s Status) Said() string {
 	switch s {

@@ -571,6 +571,52 @@ export interface Schemas {
         /** @constant */
         ok: true;
     };
+    FilterDeletedOutput: {
+        /** @constant */
+        deleted: true;
+        filter_id: string;
+        /** @constant */
+        ok: true;
+    };
+    FilterOutput: {
+        /** Format: date-time */
+        created_at: string;
+        /** @description Begins with FLT-. */
+        filter_id: string;
+        frames: string;
+        from: string;
+        name: string;
+        /** @constant */
+        ok: true;
+        person: string;
+        q: string;
+        /** @description Empty for any, as all members that follow. */
+        status: string;
+        tag: string;
+        to: string;
+    };
+    FilterWish: {
+        frames?: string;
+        /** @description A day, such as 2026-11-27. */
+        from?: string;
+        /** @description At most 60 characters, and no other filter of the person has it. */
+        name: string;
+        person?: string;
+        q?: string;
+        /**
+         * @description As in the list of renders, as all members that follow; absent or empty for any. One of them must be there.
+         * @enum {string}
+         */
+        status?: "" | "awaiting_submit" | "queued" | "rendering" | "packaging" | "completed" | "failed" | "cancelled";
+        tag?: string;
+        to?: string;
+    };
+    FiltersOutput: {
+        /** @description By name. */
+        filters: Schemas["SavedFilter"][];
+        /** @constant */
+        ok: true;
+    };
     Finding: {
         /**
          * @description Stable machine-readable code; see the table of findings.
@@ -2557,6 +2603,21 @@ export interface Schemas {
          * @description Frame.
          */
         to: number;
+    };
+    SavedFilter: {
+        /** Format: date-time */
+        created_at: string;
+        /** @description Begins with FLT-. */
+        filter_id: string;
+        frames: string;
+        from: string;
+        name: string;
+        person: string;
+        q: string;
+        /** @description Empty for any, as all members that follow. */
+        status: string;
+        tag: string;
+        to: string;
     };
     Scene: {
         /** @description That Python; none of it is run. */

@@ -61,6 +61,7 @@ func (s *Server) Routes(api huma.API) {
 	s.openID(api)
 	s.keys(api)
 	s.workspace(api)
+	s.filters(api)
 	s.topUps(api)
 	s.invoices(api)
 	s.testMode(api)

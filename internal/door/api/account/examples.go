@@ -46,7 +46,14 @@ func Examples(at links.Links) map[string]any {
 	var spent spendOutput
 	spent.Body.OK, spent.Body.ChargedCents, spent.Body.RefundedCents, spent.Body.SpentCents, spent.Body.Currency = true, 250, 20, 230, contract.Currency
 	spent.Body.Rows = []spendRow{{StartedBy: sample.Person(), ChargedCents: 250, RefundedCents: 20, SpentCents: 230}}
+	var filter filterOutput
+	filter.Body.OK, filter.Body.SavedFilter = true, SavedFilter{FilterID: "FLT-0198c0de000070008000000000000007", Name: "Failed hero shots", Status: job.Failed, Tag: "hero", CreatedAt: sample.Time(0)}
+	var filters filtersOutput
+	filters.Body.OK, filters.Body.Filters = true, []SavedFilter{filter.Body.SavedFilter}
+	var unfiltered filterDeletedOutput
+	unfiltered.Body.OK, unfiltered.Body.FilterID, unfiltered.Body.Deleted = true, filter.Body.FilterID, true
 	bodies := map[string]any{
+		"FilterWish": filterWish{Name: filter.Body.Name, Status: job.Failed, Tag: "hero"}, "FilterOutput": filter.Body, "FiltersOutput": filters.Body, "FilterDeletedOutput": unfiltered.Body,
 		"Spend":         spent.Body,
 		"InvoiceOutput": billed.Body, "InvoicesOutput": invoices.Body,
 		"TopUpInput": map[string]int{"amount_cents": 2500}, "AlertInput": map[string]int{"below_cents": 500}, "TopUpOutput": topUp.Body, "TopUpsOutput": topUps.Body,

@@ -41,7 +41,7 @@ func ordered(codes []fault.Code) (all []fault.Code) {
 // ownCodes are those of each operation besides commonCodes.
 var ownCodes = sync.OnceValue(func() map[string][]fault.Code {
 	all := map[string][]fault.Code{}
-	for _, some := range []map[string][]fault.Code{operationCodes(), shareCodes(), queueCodes(), invoiceCodes()} {
+	for _, some := range []map[string][]fault.Code{operationCodes(), shareCodes(), queueCodes(), invoiceCodes(), filterCodes()} {
 		for id, codes := range some {
 			all[id] = append(all[id], codes...)
 		}
@@ -180,4 +180,12 @@ func queueCodes() map[string][]fault.Code {
 		"setJobTags": tags, "setRenderTags": tags,
 		"pauseJob": pause, "resumeJob": resume, "setJobPriority": priority, "pauseRender": pause, "resumeRender": resume, "setRenderPriority": priority,
 	}
+}
+
+// filterCodes lists the codes of the operations on saved filters.
+func filterCodes() map[string][]fault.Code {
+	list := []fault.Code{fault.Unauthenticated, fault.CrossOriginRefused}
+	end := append(slices.Clone(list), fault.FilterNotFound)
+	save := append(slices.Clone(list), fault.FilterLimitReached, fault.InvalidRequest, fault.BodyTooLarge, fault.UnsupportedMedia, fault.BodyTruncated, fault.EncodingNotSupported, fault.UploadTooSlow)
+	return map[string][]fault.Code{"listFilters": list, "saveFilter": save, "changeFilter": append(slices.Clone(save), fault.FilterNotFound), "deleteFilter": end}
 }

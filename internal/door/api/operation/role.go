@@ -14,11 +14,14 @@ var memberOperations = map[string]bool{
 	"deleteInspectedUpload": true, "previewInspectedUpload": true, "moveTestClock": true,
 }
 
+// ownOperations change only what is the person's own.
+var ownOperations = map[string]bool{"signOut": true, "saveFilter": true, "changeFilter": true, "deleteFilter": true}
+
 // RoleFor is the least role with which a person may call an operation. Everyone reads, and
-// everyone may sign out. What changes something and is not listed takes an owner.
+// changes what is their own. What changes something else and is not listed takes an owner.
 func RoleFor(op *huma.Operation) identity.Role {
 	switch {
-	case op.Method == http.MethodGet || op.OperationID == "signOut":
+	case op.Method == http.MethodGet || ownOperations[op.OperationID]:
 		return identity.Viewer
 	case memberOperations[op.OperationID]:
 		return identity.Member

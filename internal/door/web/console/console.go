@@ -108,6 +108,10 @@ func (s *Site) Routes(mux *http.ServeMux) {
 	mux.Handle("GET "+page.ConsolePath, s.Page(s.Admit(s.jobs)))
 	mux.Handle("GET "+page.ConsolePath+"/live", s.AdmitRaw(s.liveJobs))
 
+	mux.Handle("GET "+filtersPath, s.Page(s.Admit(s.filters)))
+	mux.Handle("POST "+filtersPath, s.Page(s.Form(identity.Viewer, s.saveFilter)))
+	s.FormAt(mux, filtersPath+"/{filter_id}", filtersPath, identity.Viewer, s.changeFilter)
+
 	mux.Handle("GET "+newPath, s.Page(s.AdmitAs(identity.Member, s.newRender)))
 	mux.Handle("POST "+newPath, s.Errors.Handle(s.receive))
 	s.FormAt(mux, newPath+"/sample", newPath, identity.Member, s.sample)

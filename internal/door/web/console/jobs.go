@@ -25,6 +25,10 @@ type jobsView struct {
 	Jobs []jobRow
 	jobsFilter
 	Tabs []page.Tab
+	// Saved are the filters that the person has saved, and CanSave says that this one is none of
+	// them.
+	Saved   []savedFilter
+	CanSave bool
 	// Problem is why the filter cannot be read; nil when it can.
 	Problem *fault.Wire
 	// Around leads to the newer and the older jobs.
@@ -136,7 +140,8 @@ func (s *Site) jobs(r *http.Request, who identity.Principal) (page.Page, error) 
 	v, err := s.jobList(r, who)
 	if err == nil {
 		v.Begun = len(v.Jobs) > 0 || v.jobsFilter != jobsFilter{} || r.URL.Query().Has("before")
-		if r.URL.RawQuery == "" {
+		err = s.markSaved(r, who, &v)
+		if err == nil && r.URL.RawQuery == "" {
 			v.Unfinished = unfinished(r)
 			err = s.waiting(r, who, &v)
 		}

@@ -27,14 +27,12 @@ func stateTabs() []struct{ name, status string } {
 	}
 }
 
-// readFilter reads the filter of an address. A state that no tab has is none.
+// readFilter reads the filter of an address. A state that does not exist is none.
 func readFilter(q url.Values) (f jobsFilter) {
 	field := func(name string) string { return strings.TrimSpace(page.CutQuery(q.Get(name))) }
 	f = jobsFilter{Search: field("q"), Tag: field("tag"), From: field("from"), To: field("to"), Person: field("person"), Frames: field("frames")}
-	for _, t := range stateTabs() {
-		if t.status == q.Get("status") {
-			f.Status = t.status
-		}
+	if status := job.Status(q.Get("status")); status.Known() {
+		f.Status = string(status)
 	}
 	return f
 }

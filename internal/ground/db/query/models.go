@@ -776,6 +776,22 @@ type ReuseClass struct {
 	RowSum         string
 }
 
+type SavedFilter struct {
+	FilterID    string
+	WorkspaceID string
+	PersonID    string
+	Name        string
+	Status      string
+	Words       string
+	Tag         string
+	FromDay     string
+	ToDay       string
+	Person      string
+	Frames      string
+	CreatedAt   int64
+	RowSum      string
+}
+
 type SchemaReach struct {
 	Oldest int64
 }

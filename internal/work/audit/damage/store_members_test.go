@@ -7,6 +7,8 @@ import (
 	"svc.example/internal/ground/links"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/job"
+	"svc.example/internal/work/savedfilter"
 )
 
 // team brings people into a workspace, and leaves an invitation open.
@@ -32,6 +34,12 @@ func (s *store) team(owner identity.Opened) {
 			return err
 		}
 		return domains.Claim(ctx, tx, identity.Principal{WorkspaceID: studio.Person.WorkspaceID, Credential: identity.Credential{PersonID: studio.Person.PersonID}}, identity.Viewer)
+	})
+	s.write(func(ctx context.Context, tx *db.Tx) error {
+		_, err := savedfilter.Save(ctx, tx, who, savedfilter.Filter{
+			Name: "everything", Status: job.Failed, Search: job.Filter{Text: "hero shot", Tag: "client a", From: "2026-11-01", To: "2026-11-30", Person: "member", Frames: "1-20"},
+		})
+		return err
 	})
 	s.write(func(ctx context.Context, tx *db.Tx) error {
 		if err := identity.SetMonthlyLimit(ctx, tx, who, owner.Person.PersonID, new(int64(1_000_000))); err != nil {
