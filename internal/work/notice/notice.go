@@ -135,6 +135,7 @@ type Ended struct {
 type Commented struct {
 	JobID, WorkspaceID string
 	Comments           int64 // since the last mail, those that are still open
+	Frame              int   // that the newest open one is about
 	Since              time.Time
 
 	told int64
@@ -168,7 +169,7 @@ func Read(ctx context.Context, tx *db.Tx, personID string) (w Waiting, err error
 		return w, fmt.Errorf("read of which comments to tell %s: %w", personID, err)
 	}
 	for _, c := range comments {
-		one := Commented{c.JobID, c.WorkspaceID, min(c.Comments, c.Open), db.Time(c.CreatedAt), c.Comments}
+		one := Commented{c.JobID, c.WorkspaceID, min(c.Comments, c.Open), int(c.Frame), db.Time(c.CreatedAt), c.Comments}
 		if w.Email, w.Off, w.told = c.Email, c.OffAt != 0, append(w.told, one); one.Comments > 0 {
 			w.Commented = append(w.Commented, one)
 		}

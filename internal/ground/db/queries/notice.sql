@@ -42,9 +42,11 @@ INSERT INTO comment_notice (person_id, job_id, created_at, comments) VALUES (@pe
 ON CONFLICT (person_id, job_id) DO UPDATE SET comments = comment_notice.comments + 1;
 
 -- name: CommentNoticesOf :many
--- With how many comments on the job are open: some may be done or deleted since.
+-- With how many comments on the job are open, as some may be done or deleted since, and the frame
+-- of the newest of them; 0 for none.
 SELECT n.job_id, n.created_at, n.comments, p.email, j.workspace_id, r.off_at,
-  CAST((SELECT count(*) FROM share_comment c WHERE c.job_id = n.job_id AND c.done_at = 0) AS bigint) AS open
+  CAST((SELECT count(*) FROM share_comment c WHERE c.job_id = n.job_id AND c.done_at = 0) AS bigint) AS open,
+  CAST(coalesce((SELECT c.frame FROM share_comment c WHERE c.job_id = n.job_id AND c.done_at = 0 ORDER BY c.comment_id DESC LIMIT 1), 0) AS bigint) AS frame
 FROM comment_notice n JOIN notice_reader r ON r.person_id = n.person_id JOIN person p ON p.person_id = n.person_id JOIN job j ON j.job_id = n.job_id
 WHERE n.person_id = @person_id ORDER BY n.created_at, n.job_id;
 

@@ -159,7 +159,8 @@ func (q *Queries) CommentNoticesForget(ctx context.Context, arg CommentNoticesFo
 
 const commentNoticesOf = `-- name: CommentNoticesOf :many
 SELECT n.job_id, n.created_at, n.comments, p.email, j.workspace_id, r.off_at,
-  CAST((SELECT count(*) FROM share_comment c WHERE c.job_id = n.job_id AND c.done_at = 0) AS bigint) AS open
+  CAST((SELECT count(*) FROM share_comment c WHERE c.job_id = n.job_id AND c.done_at = 0) AS bigint) AS open,
+  CAST(coalesce((SELECT c.frame FROM share_comment c WHERE c.job_id = n.job_id AND c.done_at = 0 ORDER BY c.comment_id DESC LIMIT 1), 0) AS bigint) AS frame
 FROM comment_notice n JOIN notice_reader r ON r.person_id = n.person_id JOIN person p ON p.person_id = n.person_id JOIN job j ON j.job_id = n.job_id
 WHERE n.person_id = $1 ORDER BY n.created_at, n.job_id
 `
@@ -172,9 +173,11 @@ type CommentNoticesOfRow struct {
 	WorkspaceID string
 	OffAt       int64
 	Open        int64
+	Frame       int64
 }
 
-// With how many comments on the job are open: some may be done or deleted since.
+// With how many comments on the job are open, as some may be done or deleted since, and the frame
+// of the newest of them; 0 for none.
 func (q *Queries) CommentNoticesOf(ctx context.Context, personID string) ([]CommentNoticesOfRow, error) {
 	rows, err := q.db.QueryContext(ctx, commentNoticesOf, personID)
 	if err != nil {
@@ -192,6 +195,7 @@ func (q *Queries) CommentNoticesOf(ctx context.Context, personID string) ([]Comm
 			&i.WorkspaceID,
 			&i.OffAt,
 			&i.Open,
+			&i.Frame,
 		); err != nil {
 			return nil, err
 		}

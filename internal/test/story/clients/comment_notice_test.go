@@ -1,6 +1,8 @@
 package clients_test
 
 import (
+	"bytes"
+	"image/jpeg"
 	"net/http"
 	"net/url"
 	"strings"
@@ -15,7 +17,7 @@ import (
 
 // TestAnArtistIsMailedAboutHostileCommentsAndSeesNoneOfTheirText is told over a real SMTP server: a
 // visitor floods a shared job with header lines, markup and links; the artist gets one mail, which
-// has none of it and leads to the comments.
+// has none of it, shows the frame of the newest comment and leads to the comments.
 func TestAnArtistIsMailedAboutHostileCommentsAndSeesNoneOfTheirText(t *testing.T) {
 	story.Each(t, func(t *testing.T, config app.Config) {
 		server := mailing(t, &config)
@@ -63,6 +65,16 @@ func TestAnArtistIsMailedAboutHostileCommentsAndSeesNoneOfTheirText(t *testing.T
 					t.Errorf("%s has %q of a visitor: %s", kind, foreign, parts[kind])
 				}
 			}
+		}
+		if !strings.Contains(string(parts["text/html"]), `src="cid:picture0"`) {
+			t.Errorf("the mail shows no picture: %s", parts["text/html"])
+		}
+		if picture, err := jpeg.Decode(bytes.NewReader(parts["image/jpeg"])); err != nil || picture.Bounds().Empty() || picture.Bounds().Dx() > 480 {
+			t.Errorf("the picture of the frame: %v", err)
+		}
+		shown := story.Get(t, http.MethodGet, svc.URL+"/v1/renders/"+done.JobID+"/frames/2/preview", http.Header{"Authorization": {"Bearer " + c.Account.Secret}})
+		if !bytes.Equal(shown.Body, parts["image/jpeg"]) {
+			t.Error("the picture is not that of frame 2")
 		}
 		page := see(t, artist, http.MethodGet, link, nil)
 		for _, part := range []string{"A second body", "&lt;script&gt;", "Support &lt;help@evil.example&gt;"} {

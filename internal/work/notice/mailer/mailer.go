@@ -89,15 +89,13 @@ func (m *Mailer) write(ctx context.Context, w notice.Waiting, now time.Time) (id
 	if err := m.comments(ctx, w, &v); err != nil {
 		return identity.Message{}, err
 	}
+	picture, err := m.picture(ctx, v)
+	if err != nil {
+		return identity.Message{}, err
+	}
 	var pictures [][]byte
-	if len(v.Jobs) == 1 {
-		picture, err := m.picture(ctx, v.Jobs[0].Object)
-		if err != nil {
-			return identity.Message{}, err
-		}
-		if picture != nil {
-			v.Picture, pictures = true, [][]byte{picture}
-		}
+	if picture != nil {
+		v.Picture, pictures = true, [][]byte{picture}
 	}
 	v.Unsubscribe = m.Links.Notices(w.PersonID, now.Add(unsubscribeLife))
 	html, err := v.html()
@@ -121,7 +119,7 @@ func (m *Mailer) comments(ctx context.Context, w notice.Waiting, v *view) error 
 		if err != nil {
 			return err
 		}
-		v.Commented = append(v.Commented, commented{o, one.Comments, m.Links.To("/console/jobs/" + one.JobID + "/comments")})
+		v.Commented = append(v.Commented, commented{o, one.Comments, one.Frame, m.Links.To("/console/jobs/" + one.JobID + "/comments")})
 	}
 	if len(w.Commented) > 0 {
 		v.Since = w.Commented[0].Since
@@ -130,9 +128,21 @@ func (m *Mailer) comments(ctx context.Context, w notice.Waiting, v *view) error 
 	return nil
 }
 
-// picture makes a small picture of the frame in the middle of a completed job, or of the first
+// picture makes the small picture of a mail about one job: of the frame that the newest comment is
+// about where none has ended. nil where there is none, and for a mail about several jobs.
+func (m *Mailer) picture(ctx context.Context, v view) ([]byte, error) {
+	switch {
+	case len(v.Jobs) == 1:
+		return m.pictureOfEnded(ctx, v.Jobs[0].Object)
+	case len(v.Jobs) == 0 && len(v.Commented) == 1:
+		return m.pictureOf(ctx, v.Commented[0].Object, v.Commented[0].Frame)
+	}
+	return nil, nil
+}
+
+// pictureOfEnded makes a small picture of the frame in the middle of a completed job, or of the first
 // one that a person should look at; nil where there is none.
-func (m *Mailer) picture(ctx context.Context, o job.Object) ([]byte, error) {
+func (m *Mailer) pictureOfEnded(ctx context.Context, o job.Object) ([]byte, error) {
 	if o.Status != job.Completed || o.DownloadURL == nil {
 		return nil, nil
 	}
@@ -147,13 +157,19 @@ func (m *Mailer) picture(ctx context.Context, o job.Object) ([]byte, error) {
 			break
 		}
 	}
-	found, err := m.Watch.Preview(ctx, o.WorkspaceID, o.JobID, shown.Frame)
-	if err != nil {
-		return nil, err
+	return m.pictureOf(ctx, o, shown.Frame)
+}
+
+// pictureOf makes a small picture of a frame; nil where there is none: the mail says what happened
+// with or without it.
+func (m *Mailer) pictureOf(ctx context.Context, o job.Object, frame int) ([]byte, error) {
+	found, err := m.Watch.Preview(ctx, o.WorkspaceID, o.JobID, frame)
+	var picture []byte
+	if err == nil {
+		picture, err = found.JPEG(ctx)
 	}
-	picture, err := found.JPEG(ctx)
 	if fault.Is(err, fault.FrameNotFound) || fault.Is(err, fault.ArtifactExpired) || fault.Is(err, fault.ResultDamaged) {
-		return nil, nil // the mail says how the job ended, with or without a picture
+		return nil, nil
 	}
 	return picture, err
 }

@@ -299,7 +299,7 @@ func TestPeopleAreToldOfCommentsOnTheirJobs(t *testing.T) {
 		}
 		m := mails[0]
 		for _, text := range []string{m.Text, m.HTML} {
-			if !strings.Contains(text, "https://svc.example/console/jobs/"+jobID+"/comments") || !strings.Contains(text, "3 new comments") || strings.Contains(text, "Buy") || strings.Contains(text, "visitor") {
+			if !strings.Contains(text, "https://svc.example/console/jobs/"+jobID+"/comments") || !strings.Contains(text, "3 new comments") || !strings.Contains(text, "The newest one is about frame 1.") || strings.Contains(text, "Buy") || strings.Contains(text, "visitor") {
 				t.Errorf("the mail says %s", text)
 			}
 		}

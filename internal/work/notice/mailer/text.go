@@ -32,6 +32,7 @@ type view struct {
 type commented struct {
 	job.Object
 	Count int64
+	Frame int // that the newest one is about
 	URL   string
 }
 
@@ -40,6 +41,14 @@ func (c commented) Name() string { return plaintext.Line(c.Filename) }
 
 // What says how many comments there are.
 func (c commented) What() string { return comments(c.Count) }
+
+// Where says which frame the newest comment is about.
+func (c commented) Where() string {
+	if c.Count == 1 {
+		return fmt.Sprintf("It is about frame %d.", c.Frame)
+	}
+	return fmt.Sprintf("The newest one is about frame %d.", c.Frame)
+}
 
 // comments writes a number of comments.
 func comments(n int64) string {
@@ -175,7 +184,7 @@ func (v view) text() string {
 		fmt.Fprintf(&b, "And %d more: %s\n\n", v.More, v.Console)
 	}
 	for _, c := range v.Commented {
-		fmt.Fprintf(&b, "%s: %s\n  %s\n\n", c.Name(), c.What(), c.URL)
+		fmt.Fprintf(&b, "%s: %s\n  %s\n  %s\n\n", c.Name(), c.What(), c.Where(), c.URL)
 	}
 	if v.MoreCommented > 0 {
 		fmt.Fprintf(&b, "And comments on %d more: %s\n\n", v.MoreCommented, v.Comments)
@@ -187,11 +196,12 @@ func (v view) text() string {
 var page = template.Must(template.New("mail").Parse(`<!doctype html>
 <html lang="en"><body style="margin:0;padding:24px;background:#f4f5f7;font:16px/1.5 sans-serif;color:#14181d">
 <div style="max-width:520px;margin:0 auto;padding:24px;background:#fff;border-radius:8px">
-{{if .Picture}}<p style="margin:0 0 16px"><img src="cid:picture0" alt="A frame of the job" style="max-width:100%;border-radius:6px"></p>
+{{if .Picture}}<p style="margin:0 0 16px"><img src="cid:picture0" alt="{{if .Jobs}}A frame of the job{{else}}The frame that the newest comment is about{{end}}" style="max-width:100%;border-radius:6px"></p>
 {{end}}{{range .Jobs}}<h1 style="margin:0 0 8px;font-size:20px"><a href="{{.URL}}" style="color:#14181d">{{.Name}}</a>: {{.What}}</h1>
 <ul style="margin:0 0 20px;padding-left:20px">{{range .Facts}}<li>{{.}}</li>{{end}}</ul>
 {{end}}{{if .More}}<p>And {{.More}} more.</p>
-{{end}}{{range .Commented}}<h1 style="margin:0 0 20px;font-size:20px"><a href="{{.URL}}" style="color:#14181d">{{.Name}}</a>: {{.What}}</h1>
+{{end}}{{range .Commented}}<h1 style="margin:0 0 8px;font-size:20px"><a href="{{.URL}}" style="color:#14181d">{{.Name}}</a>: {{.What}}</h1>
+<p style="margin:0 0 20px">{{.Where}}</p>
 {{end}}{{if .MoreCommented}}<p>And comments on {{.MoreCommented}} more.</p>
 {{end}}<p><a href="{{.Button}}" style="display:inline-block;padding:10px 18px;background:#b4540a;color:#fff;border-radius:6px;text-decoration:none">{{if not .Jobs}}Read the comments{{else if eq .Button .Console}}Open the jobs{{else}}Open the job{{end}}</a></p>
 <p style="margin:24px 0 0;font-size:13px;color:#5a6470"><a href="{{.Unsubscribe}}" style="color:#5a6470">Stop these e-mails</a> or change <a href="{{.Settings}}" style="color:#5a6470">your settings</a>.</p>
