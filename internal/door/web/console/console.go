@@ -100,6 +100,7 @@ func (s *Site) Routes(mux *http.ServeMux) {
 	s.authorizeRoutes(mux)
 	s.membersRoutes(mux)
 	s.sharesRoutes(mux)
+	s.filtersRoutes(mux)
 	mux.Handle("GET /sign-in", s.Page(s.SignInPage))
 	mux.Handle("POST /console/sign-in", s.Page(s.AskForLink))
 	s.LeadHome(mux, "/console/sign-in", "/sign-in")
@@ -107,10 +108,6 @@ func (s *Site) Routes(mux *http.ServeMux) {
 	s.LeadHome(mux, "/console/sign-out", page.ConsolePath)
 	mux.Handle("GET "+page.ConsolePath, s.Page(s.Admit(s.jobs)))
 	mux.Handle("GET "+page.ConsolePath+"/live", s.AdmitRaw(s.liveJobs))
-
-	mux.Handle("GET "+filtersPath, s.Page(s.Admit(s.filters)))
-	mux.Handle("POST "+filtersPath, s.Page(s.Form(identity.Viewer, s.saveFilter)))
-	s.FormAt(mux, filtersPath+"/{filter_id}", filtersPath, identity.Viewer, s.changeFilter)
 
 	mux.Handle("GET "+newPath, s.Page(s.AdmitAs(identity.Member, s.newRender)))
 	mux.Handle("POST "+newPath, s.Errors.Handle(s.receive))

@@ -21,6 +21,13 @@ type savedFilter struct {
 	Here bool
 }
 
+// filtersRoutes adds the page of saved searches.
+func (s *Site) filtersRoutes(mux *http.ServeMux) {
+	mux.Handle("GET "+filtersPath, s.Page(s.Admit(s.filters)))
+	mux.Handle("POST "+filtersPath, s.Page(s.Form(identity.Viewer, s.saveFilter)))
+	s.FormAt(mux, filtersPath+"/{filter_id}", filtersPath, identity.Viewer, s.changeFilter)
+}
+
 // Path is the list of the jobs that it finds.
 func (f savedFilter) Path() string {
 	return jobsFilter{string(f.Status), f.Search.Text, f.Search.Tag, f.Search.From, f.Search.To, f.Search.Person, f.Search.Frames}.path()
