@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"svc.example/internal/ground/links"
+	"svc.example/internal/ground/osfile"
 	"svc.example/internal/work/notice/operators"
 	"svc.example/internal/work/process"
 )
@@ -11,7 +12,8 @@ import (
 // trouble tells operators what is wrong.
 func (a *App) trouble(at links.Links) *operators.Watch {
 	w := &operators.Watch{
-		Config: a.Config.Alerts, DB: a.DB, Keys: a.Keys, Folder: a.Config.Data, Host: process.Host(), Page: at.PublicURL,
+		Config: a.Config.Alerts, DB: a.DB, Keys: a.Keys, Host: process.Host(), Page: at.PublicURL,
+		Free: func() (int64, error) { return osfile.Free(a.Config.Data) },
 		Files: func() error {
 			_, files := a.probe.check()
 			return files

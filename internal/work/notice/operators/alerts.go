@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"svc.example/internal/ground/db"
-	"svc.example/internal/ground/osfile"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/reuse"
 )
@@ -128,7 +127,7 @@ type facts struct {
 // facts reads them.
 func (w *Watch) facts(ctx context.Context, tx *db.Tx) (f facts, err error) {
 	f.now, f.host, f.files = tx.Time(), w.Host, w.Files()
-	if f.free, err = osfile.Free(w.Folder); err != nil {
+	if f.free, err = w.Free(); err != nil {
 		return f, err
 	}
 	frames, err := tx.MetricsFrames(ctx)

@@ -89,9 +89,10 @@ type Watch struct {
 	Config Config
 	DB     *db.DB
 	Keys   *signing.Ring
-	Folder string // the data folder, whose free space is watched
-	Host   string // names this machine
-	Page   string // the public address of the service
+	// Free tells how many bytes the data folder has left.
+	Free func() (int64, error)
+	Host string // names this machine
+	Page string // the public address of the service
 	// Files tells whether the store of files can be written.
 	Files func() error
 	// Send sends a mail; nil when no mail server is configured.

@@ -57,7 +57,7 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 		for i, host := range []string{"a", "b"} {
 			w.watches[i] = &operators.Watch{
 				Config: operators.Config{Mail: []string{"ops@example.com"}, URL: receiver.URL + "/secret"},
-				DB:     j.DB, Keys: keys, Folder: t.TempDir(), Host: host, Page: "https://svc.example", Files: func() error { return w.files[i] },
+				DB:     j.DB, Keys: keys, Free: func() (int64, error) { return 1 << 40, nil }, Host: host, Page: "https://svc.example", Files: func() error { return w.files[i] },
 				Send: func(_ context.Context, m identity.Message) error {
 					w.mu.Lock()
 					defer w.mu.Unlock()
