@@ -6,6 +6,10 @@
 
 const ahead = 12; // small pictures that are fetched before they are shown
 
+// sizeOf is the size of a picture as the page says. Its width is that on the screen, which is 0
+// before the page is laid out.
+const sizeOf = (picture) => [Number(picture.getAttribute("width")), Number(picture.getAttribute("height"))];
+
 class Viewer {
   constructor(box) {
     this.box = box;
@@ -15,7 +19,7 @@ class Viewer {
     this.at = this.all.indexOf(Number(box.dataset.frame));
     this.stage = box.querySelector(".stage");
     this.picture = box.querySelector("#picture");
-    this.size = [this.picture.width, this.picture.height];
+    this.size = sizeOf(this.picture);
     this.play = box.querySelector("[data-play]");
     this.zoom = box.querySelector("[data-zoom]");
     this.kept = new Map(); // small pictures by place
@@ -218,7 +222,7 @@ class Viewer {
     if (typeof offerCopies === "function") offerCopies();
     const file = page.querySelector("#picture");
     this.opposite(page.querySelector(".stage figure + figure"));
-    this.size = [file.width, file.height];
+    this.size = sizeOf(file);
     const image = new Image();
     image.src = file.src;
     try { await image.decode(); } catch { return; }
