@@ -56,8 +56,8 @@ func (d dividing) RenderStrip(_ context.Context, frame int, s strips.Strip, prog
 	return f, paintStrip(f.Path, s.Held, other)
 }
 
-// paintStrip writes rows of zeros, or of ones.
-func paintStrip(path string, rows strips.Rows, ones bool) error {
+// paintStrip writes rows of zeros, or of light.
+func paintStrip(path string, rows strips.Rows, light bool) error {
 	like, err := os.Open("../../render/pixels/testdata/blender/open_exr_rgba_32_none.exr")
 	if err != nil {
 		return err
@@ -75,8 +75,8 @@ func paintStrip(path string, rows strips.Rows, ones bool) error {
 	w, err := exr.NewWriter(file, e, rows.Height())
 	for range rows.Height() {
 		row := make([]byte, e.RowBytes)
-		if ones {
-			row[0] = 1
+		for i := 3; light && i < len(row); i += 4 {
+			row[i] = 0x3f // 0.5
 		}
 		err = errors.Join(err, w.Row(row))
 	}
