@@ -78,8 +78,13 @@ func TestAPersonSavesAFilterOfJobsWithoutScript(t *testing.T) {
 		viewer := joins(t, w, owner, identity.Viewer)
 		filter := "?" + url.Values{"q": {"hero"}, "status": {"queued"}, "from": {"2001-01-01"}, "person": {owner.Email}, "frames": {"1"}}.Encode()
 		viewer.open("/console").lacks(t, "Save filter", "Saved filters")
-		viewer.open("/console"+filter).want(t, http.StatusOK, "Save filter")
-		saved := viewer.submit("/console/filters"+filter, "name", " <b>Client</b>  A ")
+		form := viewer.open("/console" + filter)
+		form.want(t, http.StatusOK, "Save filter")
+		action := regexp.MustCompile(`action="(/console/filters[^"]*)"`).FindStringSubmatch(form.text)
+		if action == nil {
+			t.Fatalf("the list has no form that saves it: %s", form.text)
+		}
+		saved := viewer.submit(html.UnescapeString(action[1]), "name", " <b>Client</b>  A ")
 		saved.want(t, http.StatusOK, hero, "&lt;b&gt;Client&lt;/b&gt; A</a>", `aria-current="page"`)
 		saved.lacks(t, plain, "<b>Client", "Save filter")
 		list := viewer.open("/console")

@@ -33,6 +33,10 @@ func (f savedFilter) Path() string {
 	return jobsFilter{string(f.Status), f.Search.Text, f.Search.Tag, f.Search.From, f.Search.To, f.Search.Person, f.Search.Frames}.path()
 }
 
+// SavePath is where the filter of a list is saved. It is whole, because templates escape what stands
+// alone in a query.
+func (f jobsFilter) SavePath() string { return filtersPath + "?" + f.values().Encode() }
+
 // saved is the filter of a list, to be saved.
 func (f jobsFilter) saved(name string) savedfilter.Filter {
 	return savedfilter.Filter{Name: name, Status: job.Status(f.Status), Search: f.request("", "").Filter}
