@@ -33,9 +33,9 @@ func (f savedFilter) Path() string {
 	return jobsFilter{string(f.Status), f.Search.Text, f.Search.Tag, f.Search.From, f.Search.To, f.Search.Person, f.Search.Frames}.path()
 }
 
-// SavePath is where the filter of a list is saved. It is whole, because templates escape what stands
-// alone in a query.
-func (f jobsFilter) SavePath() string { return filtersPath + "?" + f.values().Encode() }
+// ToSave is the query of the form that saves the filter of a list, with its question mark:
+// templates escape what follows one.
+func (f jobsFilter) ToSave() string { return "?" + f.values().Encode() }
 
 // saved is the filter of a list, to be saved.
 func (f jobsFilter) saved(name string) savedfilter.Filter {
