@@ -31,8 +31,6 @@ const (
 	// sketchStrays is which part of the averages may differ by more: a path that ends elsewhere
 	// changes a pixel visibly, about one in 15,000.
 	sketchStrays = 0.01
-	// sketchNaN stands for an average of values of which one is not a number.
-	sketchNaN = math.MaxUint16
 	// mostSeam bounds the text of a seam.
 	mostSeam = sha256.Size*2 + 1 + 8 + (2*sketchValues+2)/3*4
 )
@@ -106,17 +104,17 @@ func (s *Sketch) Add(row []byte) {
 		for at := 0; at+4 <= len(cell); at += 4 {
 			sum += pressed(float64(math.Float32frombits(binary.LittleEndian.Uint32(cell[at:]))))
 		}
-		average := uint16(sketchNaN)
-		if mean := sum / float64(len(cell)/4); !math.IsNaN(mean) {
-			average = uint16(math.Round((mean + 1) / 2 * (sketchNaN - 1)))
-		}
-		s.values = binary.LittleEndian.AppendUint16(s.values, average)
+		mean := sum / float64(len(cell)/4)
+		s.values = binary.LittleEndian.AppendUint16(s.values, uint16(math.Round((mean+1)/2*math.MaxUint16)))
 	}
 }
 
-// pressed brings light of any brightness between -1 and 1.
+// pressed brings light of any brightness between -1 and 1; what is not a number is -1.
 func pressed(v float64) float64 {
-	if math.IsInf(v, 0) {
+	switch {
+	case math.IsNaN(v):
+		return -1
+	case math.IsInf(v, 0):
 		return math.Copysign(1, v)
 	}
 	return v / (1 + math.Abs(v))

@@ -47,12 +47,14 @@ func (s Strip) seam(e *exr.Reader, cut int) (string, error) {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "svc-seam-v1 %d %d\n%s", e.Width, len(e.Channels()), e.Kind)
 	counts := make(map[string][]float32)
-	drawn := seam.NewSketch(e.Width, len(e.Channels()), fmt.Sprint(e.Kind))
+	sketch := seam.NewSketch(e.Width, len(e.Channels()), e.Kind)
 	_, err := s.rows(e, Rows{From: cut - 1, To: cut + 1}, func(values []byte) error {
 		for name, of := range e.Split(values) {
 			if !isSampleCount(name) {
 				sum.Write(of)
-				drawn.Add(of)
+				if s.GPU {
+					sketch.Add(of)
+				}
 				continue
 			}
 			for ; len(of) >= 4; of = of[4:] {
@@ -71,7 +73,7 @@ func (s Strip) seam(e *exr.Reader, cut int) (string, error) {
 	}
 	text := hex.EncodeToString(sum.Sum(nil))
 	if s.GPU {
-		text += " " + drawn.String()
+		text += " " + sketch.String()
 	}
 	return text, nil
 }

@@ -48,6 +48,12 @@ func stripsOf(ctx context.Context, tx *db.Tx, jobID string) (map[int64][]receipt
 	if err != nil {
 		return nil, fmt.Errorf("read the strips of %s: %w", jobID, err)
 	}
+	return receiptStrips(rows), nil
+}
+
+// receiptStrips are the strips of accepted frames as the receipt lists them, by frame. Neighbours
+// that are not equal to the bit were accepted because they agree within the noise of GPUs.
+func receiptStrips(rows []query.Strip) map[int64][]receipt.Strip {
 	strips := map[int64][]receipt.Strip{}
 	for _, r := range rows {
 		s := receipt.Strip{From: int(r.RowFrom), To: int(r.RowTo), SHA256: r.Sha256, Above: r.SeamAbove, Below: r.SeamBelow}
@@ -56,7 +62,7 @@ func stripsOf(ctx context.Context, tx *db.Tx, jobID string) (map[int64][]receipt
 		}
 		strips[r.Frame] = append(strips[r.Frame], s)
 	}
-	return strips, nil
+	return strips
 }
 
 // receiptOutputs are a frame's outputs as the receipt and the manifest list them; nil for none.

@@ -1686,13 +1686,14 @@ type JobPageFoundRow struct {
 	FrameCount int64
 }
 
-// JobPage of what a person looks for: a status, a time, people, a tag and words. A status of ”
-// means any; until is the end. people are the ids of those who may have started it, with a
-// comma around each; an empty text means anybody. tag is a pattern of the tags with a comma around each, and each word
-// is one of the name and tags; % means any. named is a pattern of ids that match whatever
-// their words; ” means none. The span of its frames has first_frame and last_frame; which frames
-// of the span it has, the caller compares. job_found has all of these columns; the sums
-// keep planners from job_of_day, which lacks some and has another order.
+// JobPage, narrowed by a search. An empty status or an empty list of people matches every job.
+// The job was created at since or later, and before until. people lists the ids of the people who
+// may have started it, separated by commas, with a comma at each end. tag is a pattern for the tags,
+// written the same way, and each word a pattern for the name and tags; % matches every job. A job
+// whose id matches named needs none of the words. The range of the job includes first_frame and
+// last_frame; the caller checks which frames of that range it has. The index job_found covers all
+// columns. The additions of 0 stop planners from using job_of_day, which lacks some of them and
+// sorts differently.
 func (q *Queries) JobPageFound(ctx context.Context, arg JobPageFoundParams) ([]JobPageFoundRow, error) {
 	rows, err := q.db.QueryContext(ctx, jobPageFound,
 		arg.WorkspaceID,
