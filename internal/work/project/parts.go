@@ -82,11 +82,11 @@ func Renew(ctx context.Context, tx *db.Tx, workspaceID, sha256 string) error {
 // Drop removes content that no project uses, and reports whether it did. The caller deletes its
 // blob after the commit.
 func Drop(ctx context.Context, tx *db.Tx, workspaceID, sha256 string) (gone bool, err error) {
-	n, err := tx.ContentRemoveUnused(ctx, query.ContentRemoveUnusedParams{WorkspaceID: workspaceID, Sha256: sha256})
+	keys, err := removeUnused(ctx, tx, []query.Content{{WorkspaceID: workspaceID, Sha256: sha256}})
 	if err != nil {
 		return false, fmt.Errorf("remove the part %s: %w", sha256, err)
 	}
-	return n == 1, nil
+	return len(keys) == 1, nil
 }
 
 // EraseLoose removes all parts of a workspace that no project has. It returns the keys of
@@ -112,17 +112,29 @@ func ForgetLoose(ctx context.Context, tx *db.Tx) (blobKeys []string, err error) 
 // uses: they are waited for, and stay.
 func removeLoose(ctx context.Context, tx *db.Tx, of query.ContentLooseParams) (blobKeys []string, err error) {
 	loose, err := tx.ContentLoose(ctx, of)
-	for _, c := range loose {
-		var n int64
-		if n, err = tx.ContentRemoveUnused(ctx, query.ContentRemoveUnusedParams{WorkspaceID: c.WorkspaceID, Sha256: c.Sha256}); err != nil {
-			break
-		}
-		if n == 1 {
-			blobKeys = append(blobKeys, c.BlobKey)
-		}
+	if err == nil {
+		blobKeys, err = removeUnused(ctx, tx, loose)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("remove parts without a project: %w", err)
+	}
+	return blobKeys, nil
+}
+
+// removeUnused removes those of contents that no project has, and returns the keys of their
+// blobs. Those of one workspace stand together.
+func removeUnused(ctx context.Context, tx *db.Tx, contents []query.Content) (blobKeys []string, err error) {
+	for len(contents) > 0 {
+		of := contents[0].WorkspaceID
+		var hashes []string
+		for len(contents) > 0 && contents[0].WorkspaceID == of {
+			hashes, contents = append(hashes, contents[0].Sha256), contents[1:]
+		}
+		keys, err := tx.ContentsRemoveUnused(ctx, query.ContentsRemoveUnusedParams{WorkspaceID: of, Hashes: jsonOf(hashes)})
+		if err != nil {
+			return nil, err
+		}
+		blobKeys = append(blobKeys, keys...)
 	}
 	return blobKeys, nil
 }

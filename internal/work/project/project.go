@@ -103,15 +103,8 @@ func Remove(ctx context.Context, tx *db.Tx, uploadID string) (blobKeys []string,
 	if err == nil {
 		err = tx.ProjectRemove(ctx, uploadID)
 	}
-	for _, c := range used {
-		if err != nil {
-			break
-		}
-		var n int64
-		n, err = tx.ContentRemoveUnused(ctx, query.ContentRemoveUnusedParams{WorkspaceID: c.WorkspaceID, Sha256: c.Sha256})
-		if n == 1 {
-			blobKeys = append(blobKeys, c.BlobKey)
-		}
+	if err == nil {
+		blobKeys, err = removeUnused(ctx, tx, used)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("remove the project of %s: %w", uploadID, err)

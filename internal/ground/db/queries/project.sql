@@ -16,9 +16,13 @@ SELECT c.* FROM content c
 WHERE (c.workspace_id, c.sha256) IN (SELECT p.workspace_id, p.sha256 FROM project_content p WHERE p.upload_id = @upload_id)
 ORDER BY c.sha256 FOR UPDATE;
 
--- name: ContentRemoveUnused :execrows
-DELETE FROM content WHERE content.workspace_id = @workspace_id AND content.sha256 = @sha256
-  AND NOT EXISTS (SELECT 1 FROM project_content p WHERE p.workspace_id = content.workspace_id AND p.sha256 = content.sha256);
+-- name: ContentsRemoveUnused :many
+-- Removes those of some contents that no project has, in one statement: a project may have
+-- ten thousand. hashes is a JSON array.
+DELETE FROM content WHERE content.workspace_id = @workspace_id
+  AND content.sha256 = ANY (ARRAY(SELECT json_array_elements_text(CAST(CAST(@hashes AS text) AS json))))
+  AND NOT EXISTS (SELECT 1 FROM project_content p WHERE p.workspace_id = content.workspace_id AND p.sha256 = content.sha256)
+RETURNING blob_key;
 
 -- name: ContentKey :one
 SELECT blob_key FROM content WHERE workspace_id = @workspace_id AND sha256 = @sha256;

@@ -447,24 +447,6 @@ func (q *Queries) ContentOfProject(ctx context.Context, arg ContentOfProjectPara
 	return i, err
 }
 
-const contentRemoveUnused = `-- name: ContentRemoveUnused :execrows
-DELETE FROM content WHERE content.workspace_id = $1 AND content.sha256 = $2
-  AND NOT EXISTS (SELECT 1 FROM project_content p WHERE p.workspace_id = content.workspace_id AND p.sha256 = content.sha256)
-`
-
-type ContentRemoveUnusedParams struct {
-	WorkspaceID string
-	Sha256      string
-}
-
-func (q *Queries) ContentRemoveUnused(ctx context.Context, arg ContentRemoveUnusedParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, contentRemoveUnused, arg.WorkspaceID, arg.Sha256)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
 const contentRenew = `-- name: ContentRenew :one
 UPDATE content SET created_at = $1 WHERE content.workspace_id = $2 AND content.sha256 = $3 AND content.created_at < CAST($1 AS bigint)
   AND NOT EXISTS (SELECT 1 FROM project_content p WHERE p.workspace_id = content.workspace_id AND p.sha256 = content.sha256)
@@ -581,6 +563,43 @@ func (q *Queries) ContentsOf(ctx context.Context, arg ContentsOfParams) ([]Conte
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const contentsRemoveUnused = `-- name: ContentsRemoveUnused :many
+DELETE FROM content WHERE content.workspace_id = $1
+  AND content.sha256 = ANY (ARRAY(SELECT json_array_elements_text(CAST(CAST($2 AS text) AS json))))
+  AND NOT EXISTS (SELECT 1 FROM project_content p WHERE p.workspace_id = content.workspace_id AND p.sha256 = content.sha256)
+RETURNING blob_key
+`
+
+type ContentsRemoveUnusedParams struct {
+	WorkspaceID string
+	Hashes      string
+}
+
+// Removes those of some contents that no project has, in one statement: a project may have
+// ten thousand. hashes is a JSON array.
+func (q *Queries) ContentsRemoveUnused(ctx context.Context, arg ContentsRemoveUnusedParams) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, contentsRemoveUnused, arg.WorkspaceID, arg.Hashes)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var blob_key string
+		if err := rows.Scan(&blob_key); err != nil {
+			return nil, err
+		}
+		items = append(items, blob_key)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
