@@ -13,6 +13,7 @@ import (
 
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/sheet"
 	"svc.example/internal/work/invoice"
 	"svc.example/internal/work/operator"
 	"svc.example/internal/work/wallet"
@@ -99,7 +100,7 @@ func (c *invoiceList) Run(k *kong.Context) error {
 	}
 	switch {
 	case c.CSV:
-		return invoice.WriteCSV(k.Stdout, answer.Documents())
+		return invoice.WriteCSV(sheet.New(k.Stdout, sheet.Form{}), answer.Documents())
 	case c.JSON:
 		return terminal.PrintJSON(k.Stdout, answer)
 	case len(answer.Invoices) == 0:

@@ -9,6 +9,7 @@ import (
 
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/sheet"
 	"svc.example/internal/work/operator"
 	"svc.example/internal/work/wallet"
 )
@@ -36,7 +37,7 @@ func (c *usage) Run(k *kong.Context) error {
 	}
 	switch {
 	case c.CSV:
-		return operator.WriteUsage(k.Stdout, answer.Usage)
+		return operator.WriteUsage(sheet.New(k.Stdout, sheet.Form{}), answer.Usage)
 	case c.JSON:
 		return terminal.PrintJSON(k.Stdout, answer)
 	case len(answer.Usage) == 0:

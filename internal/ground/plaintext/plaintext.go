@@ -93,11 +93,3 @@ func escaped(text, keep string) string {
 	b.WriteString(text[done:])
 	return b.String()
 }
-
-// Cell keeps a spreadsheet from reading text as a formula.
-func Cell(text string) string {
-	if strings.IndexAny(text, "=+-@\t\r") == 0 {
-		return "'" + text
-	}
-	return text
-}

@@ -2,14 +2,12 @@ package operator
 
 import (
 	"context"
-	"encoding/csv"
 	"fmt"
-	"io"
-	"strconv"
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/sheet"
 	"svc.example/internal/work/wallet"
 )
 
@@ -47,17 +45,11 @@ func UsageOf(ctx context.Context, tx *db.Tx, workspaceID string, months int) ([]
 	return all, nil
 }
 
-// WriteUsage writes usage as CSV, with a head. It has ids and numbers only, which no program
-// takes for a formula.
-func WriteUsage(w io.Writer, all []Usage) error {
-	out := csv.NewWriter(w)
-	_ = out.Write([]string{"month", "workspace_id", "jobs", "frames", "render_seconds", "charged_cents", "refunded_cents"}) // Flush keeps the error
+// WriteUsage writes usage as CSV, with a head.
+func WriteUsage(out *sheet.Writer, all []Usage) error {
+	out.Row("month", "workspace_id", "jobs", "frames", "render_seconds", "charged_cents", "refunded_cents")
 	for _, u := range all {
-		_ = out.Write([]string{
-			u.Month, u.WorkspaceID, strconv.FormatInt(u.Jobs, 10), strconv.FormatInt(u.Frames, 10), strconv.FormatFloat(u.RenderSeconds, 'f', 3, 64),
-			strconv.FormatInt(u.ChargedCents, 10), strconv.FormatInt(u.RefundedCents, 10),
-		})
+		out.Row(u.Month, u.WorkspaceID, u.Jobs, u.Frames, sheet.Seconds(u.RenderSeconds), u.ChargedCents, u.RefundedCents)
 	}
-	out.Flush()
-	return out.Error()
+	return out.Flush()
 }

@@ -10,6 +10,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/sheet"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/operator"
 	"svc.example/internal/work/wallet"
@@ -79,7 +80,7 @@ func TestUsageIsWhatCompletedAndWasRefundedInEachMonth(t *testing.T) {
 			t.Errorf("the months before 31 March are %v", months)
 		}
 		var text strings.Builder
-		if err := operator.WriteUsage(&text, want); err != nil || !strings.Contains(text.String(), "\n2027-03,"+ada+",2,7,17.500,7,6\n") {
+		if err := operator.WriteUsage(sheet.New(&text, sheet.Form{}), want); err != nil || !strings.Contains(text.String(), "\n2027-03,"+ada+",2,7,17.500,7,6\n") {
 			t.Errorf("as CSV: %v, %s", err, text.String())
 		}
 	})

@@ -14,6 +14,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/sheet"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/invoice"
 	"svc.example/internal/work/wallet"
@@ -234,7 +235,7 @@ func TestALostDisputeHasACreditNoteAndAnOpenOneHasNone(t *testing.T) {
 			}
 		}
 		var csv bytes.Buffer
-		w.must(invoice.WriteCSV(&csv, all))
+		w.must(invoice.WriteCSV(sheet.New(&csv, sheet.Form{}), all))
 		if !strings.Contains(csv.String(), "-16.75,chargeback") || !strings.Contains(csv.String(), "-10.00,refund") {
 			t.Errorf("the CSV is %s", csv.String())
 		}

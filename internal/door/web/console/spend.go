@@ -3,7 +3,6 @@ package console
 import (
 	"cmp"
 	"context"
-	"encoding/csv"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,7 +11,7 @@ import (
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
-	"svc.example/internal/ground/plaintext"
+	"svc.example/internal/ground/sheet"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/wallet"
 )
@@ -74,12 +73,14 @@ func (s *Site) spendFile(w http.ResponseWriter, r *http.Request, who identity.Pr
 	if err != nil {
 		return err
 	}
-	page.StartCSV(w, "spend.csv")
-	out := csv.NewWriter(w)
-	_ = out.Write([]string{"month", "key_id", "key_name", "currency", "charged", "refunded", "amount", "person", "tags"})
-	for _, s := range all {
-		_ = out.Write([]string{s.Month, s.KeyID, plaintext.Cell(s.KeyName), contract.Currency, wallet.Decimal(-s.ChargedCents), wallet.Decimal(s.RefundedCents), wallet.Decimal(-s.Cents()), plaintext.Cell(s.Email), plaintext.Cell(s.Tags)})
+	out, err := page.StartCSV(w, r, "spend.csv")
+	if err != nil {
+		return err
 	}
-	out.Flush() // a reader that leaves gets no error
+	out.Row("month", "key_id", "key_name", "currency", "charged", "refunded", "amount", "person", "tags")
+	for _, s := range all {
+		out.Row(s.Month, s.KeyID, s.KeyName, contract.Currency, sheet.Amount(-s.ChargedCents), sheet.Amount(s.RefundedCents), sheet.Amount(-s.Cents()), s.Email, s.Tags)
+	}
+	_ = out.Flush() // a reader that leaves gets no error
 	return nil
 }

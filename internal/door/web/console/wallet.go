@@ -2,18 +2,16 @@ package console
 
 import (
 	"context"
-	"encoding/csv"
 	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
-	"svc.example/internal/ground/plaintext"
+	"svc.example/internal/ground/sheet"
 	"svc.example/internal/work/alert"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/invoice"
@@ -226,16 +224,18 @@ func actorCells(a *identity.Actor) (kind, person, keyID, keyName string) {
 		keyID = *a.KeyID
 	}
 	if a.KeyName != nil {
-		keyName = plaintext.Cell(*a.KeyName)
+		keyName = *a.KeyName
 	}
-	return string(a.Kind), plaintext.Cell(a.Address), keyID, keyName
+	return string(a.Kind), a.Address, keyID, keyName
 }
 
 // ledger serves all entries as CSV, the newest first.
 func (s *Site) ledger(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
-	page.StartCSV(w, "ledger.csv")
-	out := csv.NewWriter(w)
-	_ = out.Write([]string{"transaction_id", "created_at", "kind", "job_id", "amount_cents", "available_after_cents", "currency", "amount", "filename", "started_by", "person", "key_id", "key_name"}) // Flush tells
+	out, err := page.StartCSV(w, r, "ledger.csv")
+	if err != nil {
+		return err
+	}
+	out.Row("transaction_id", "created_at", "kind", "job_id", "amount_cents", "available_after_cents", "currency", "amount", "filename", "started_by", "person", "key_id", "key_name") // Flush tells
 	before := ""
 	for {
 		var found []entry
@@ -251,9 +251,9 @@ func (s *Site) ledger(w http.ResponseWriter, r *http.Request, who identity.Princ
 		}
 		for _, e := range found {
 			kind, person, keyID, keyName := actorCells(e.Actor)
-			_ = out.Write([]string{e.ID, e.CreatedAt.Format(time.RFC3339), string(e.Kind), e.JobID, strconv.FormatInt(e.AmountCents, 10), strconv.FormatInt(e.AvailableCents, 10), contract.Currency, wallet.Decimal(e.EffectCents), plaintext.Cell(e.Filename), kind, person, keyID, keyName})
+			out.Row(e.ID, e.CreatedAt.Format(time.RFC3339), e.Kind, e.JobID, e.AmountCents, e.AvailableCents, contract.Currency, sheet.Amount(e.EffectCents), e.Filename, kind, person, keyID, keyName)
 		}
-		if out.Flush(); len(found) < 1000 || out.Error() != nil {
+		if err := out.Flush(); err != nil || len(found) < 1000 {
 			return nil // a failed write means the browser is gone
 		}
 		before = found[len(found)-1].ID

@@ -103,7 +103,10 @@ func (s *Site) usageFile(w http.ResponseWriter, r *http.Request, who identity.Pr
 	if err != nil {
 		return err
 	}
-	page.StartCSV(w, "usage.csv")
-	_ = operator.WriteUsage(w, all) // a reader that leaves gets no error
+	out, err := page.StartCSV(w, r, "usage.csv")
+	if err != nil {
+		return err
+	}
+	_ = operator.WriteUsage(out, all) // a reader that leaves gets no error
 	return nil
 }

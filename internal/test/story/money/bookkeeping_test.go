@@ -205,7 +205,11 @@ func (b *bookkeeper) ledger() map[wallet.Kind]int64 {
 // column adds up a column of a CSV.
 func (b *bookkeeper) column(text, name string) (cents int64) {
 	b.T.Helper()
-	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	in, point := csv.NewReader(strings.NewReader(text)), "."
+	if head, _, _ := strings.Cut(text, "\n"); strings.Contains(head, ";") {
+		in.Comma, point = ';', ","
+	}
+	rows, err := in.ReadAll()
 	if err != nil {
 		b.T.Fatal(err)
 	}
@@ -214,7 +218,7 @@ func (b *bookkeeper) column(text, name string) (cents int64) {
 			if head != name {
 				continue
 			}
-			n, err := strconv.ParseInt(strings.Replace(row[i], ".", "", 1), 10, 64)
+			n, err := strconv.ParseInt(strings.Replace(row[i], point, "", 1), 10, 64)
 			if err != nil {
 				b.T.Fatal(err)
 			}
@@ -238,9 +242,14 @@ func (b *bookkeeper) spendIsTheLedgers() {
 			b.T.Errorf("the wallet's page lacks %q", want)
 		}
 	}
-	all := b.open("/console/wallet/ledger.csv")
-	if available := sums[wallet.TopUp] - sums[wallet.Settled] - charged + refunded; b.column(all, "amount") != available {
-		b.T.Errorf("%d cents are available, ledger.csv adds up to another sum:\n%s", available, all)
+	if comma := b.open("/console/wallet/spend.csv?decimal=comma"); !strings.Contains(comma, "amount") || b.column(comma, "amount") != refunded-charged {
+		b.T.Errorf("with decimal commas the spend adds up to another sum:\n%s", comma)
+	}
+	for _, form := range []string{"", "?decimal=comma"} {
+		all := b.open("/console/wallet/ledger.csv" + form)
+		if available := sums[wallet.TopUp] - sums[wallet.Settled] - charged + refunded; b.column(all, "amount") != available {
+			b.T.Errorf("%d cents are available, ledger.csv%s adds up to another sum:\n%s", available, form, all)
+		}
 	}
 }
 
