@@ -21,6 +21,11 @@ func (c *Render) takeBundle(to io.Writer) error {
 	if err != nil {
 		return terminal.WrongUsage(err)
 	}
+	if c.OCIO == "" && order.OCIO != "" {
+		if c.OCIO = order.OCIO; (config{path: c.OCIO}).check(c.FileFlags) != nil {
+			return terminal.WrongUsagef("the bundle names the OpenColorIO configuration %s, which is not a file that can be sent. Name one with --ocio, or render with --ocio none", c.OCIO)
+		}
+	}
 	chosen := order.Settings
 	c.Scene, c.Frames, c.Out = order.Scene, cmp.Or(c.Frames, FrameList(order.Frames)), cmp.Or(c.Out, order.Out)
 	c.SceneName, c.ViewLayer, c.Camera = cmp.Or(c.SceneName, chosen.Scene), cmp.Or(c.ViewLayer, chosen.ViewLayer), cmp.Or(c.Camera, chosen.Camera)

@@ -7,14 +7,16 @@
 // retries and timeouts, is passed over.
 //
 // A bundle is a folder with template.yaml and, mostly, parameter_values.yaml (or .json). Start
-// reading at Read; step.go says which steps are understood.
+// reading at Read; step.go says which steps are understood, commands.go which command lines of Blender.
 package openjd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -39,6 +41,7 @@ type Order struct {
 	Settings settings.Settings
 	Out      string // folder for the frames; "" where the bundle names none
 	Name     string // pattern of the frames' names, such as output_####; "" for none
+	OCIO     string // path of the OpenColorIO configuration; "" where the bundle names none
 	Format   string // Blender's name of a still format; "" for the scene's own
 	Engine   string // Blender's name: CYCLES, BLENDER_EEVEE or BLENDER_WORKBENCH; "" for the scene's own
 }
@@ -53,11 +56,41 @@ func (e *Error) Error() string { return "this Open Job Description bundle " + e.
 
 func refusef(format string, args ...any) error { return &Error{fmt.Sprintf(format, args...)} }
 
-// template is the part of a job template that has influence on a picture.
+// template is a job template. Members that are in rest are refused.
 type template struct {
-	Version    string       `yaml:"specificationVersion"`
-	Parameters []definition `yaml:"parameterDefinitions"`
-	Steps      []step       `yaml:"steps"`
+	Version      string        `yaml:"specificationVersion"`
+	Schema       any           `yaml:"$schema"`
+	Name         any           `yaml:"name"`
+	Description  any           `yaml:"description"`
+	Extensions   []string      `yaml:"extensions"`
+	Parameters   []definition  `yaml:"parameterDefinitions"`
+	Environments []environment `yaml:"jobEnvironments"`
+	Steps        []step        `yaml:"steps"`
+	Rest         rest          `yaml:",inline"`
+}
+
+// rest has the members that nothing here reads.
+type rest map[string]any
+
+// check refuses the first of them by its name.
+func (r rest) check(where string) error {
+	if len(r) == 0 {
+		return nil
+	}
+	return refusef("has %.64q in %s, which an order cannot do", slices.Sorted(maps.Keys(r))[0], where)
+}
+
+// check refuses what changes how the rest is read.
+func (t *template) check() error {
+	if t.Version != version {
+		return refusef("has the specification version %.40q; svc reads %s", t.Version, version)
+	}
+	for _, extension := range t.Extensions {
+		if extension != "TASK_CHUNKING" {
+			return refusef("uses the extension %.64s; svc reads TASK_CHUNKING only", extension)
+		}
+	}
+	return t.Rest.check("its template")
 }
 
 type definition struct {
@@ -89,10 +122,14 @@ func Read(folder string, choice Choice) (*Order, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.Version != version {
-		return nil, refusef("has the specification version %.40q; svc reads %s", t.Version, version)
+	if err := t.check(); err != nil {
+		return nil, err
 	}
 	given, err := parameters(folder, t.Parameters)
+	if err != nil {
+		return nil, err
+	}
+	ocio, err := given.ofJob(t.Environments)
 	if err != nil {
 		return nil, err
 	}
@@ -100,14 +137,33 @@ func Read(folder string, choice Choice) (*Order, error) {
 	if err != nil {
 		return nil, err
 	}
-	order.Scene, order.Out = under(folder, order.Scene), under(folder, order.Out)
-	if order.Scene == "" {
-		return nil, refusef("names no .blend")
-	}
-	return order, nil
+	order.OCIO = cmp.Or(order.OCIO, ocio)
+	return order, order.place(folder)
 }
 
-// under is a path of the bundle, which counts from its folder; "" stays.
+// place completes paths: those of the bundle count from its folder, and Blender's // is the folder
+// of the .blend. A folder that exists only while a task runs is none for the frames.
+func (o *Order) place(folder string) error {
+	if o.Scene == "" {
+		return refusef("names no .blend")
+	}
+	for _, text := range []string{o.Scene, o.OCIO, o.Settings.Scene, o.Settings.ViewLayer, o.Settings.Camera, o.Format, o.Engine} {
+		if found := reference.FindString(text); found != "" {
+			return refusef("uses %s in %.80q, which has a value only while a task runs", found, text)
+		}
+	}
+	if reference.MatchString(o.Out) {
+		o.Out = ""
+	}
+	o.Scene = under(folder, o.Scene)
+	if below, ok := strings.CutPrefix(o.Out, "//"); ok {
+		o.Out = filepath.Join(filepath.Dir(o.Scene), below)
+	}
+	o.Out, o.OCIO = under(folder, o.Out), under(folder, o.OCIO)
+	return nil
+}
+
+// under is a path in a folder; an absolute one and "" stay.
 func under(folder, path string) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path

@@ -114,7 +114,9 @@ func TestBundlesOfTheSubmitterDiffer(t *testing.T) {
 		"a queue of conda":  {values: "- {name: CondaPackages, value: blender=4.1 blender-openjd}\n- {name: CondaChannels, value: deadline-cloud}\n"},
 		"a queue of rez":    {values: "- {name: RezPackages, value: blender}\n"},
 		"no description":    {old: "name: shot\n", with: "name: shot\ndescription: null\n"},
-		"an extension":      {values: "- {name: OutputFileName, value: image_####.png}\n", file: "image_####.png"},
+		"an end of a file":  {values: "- {name: OutputFileName, value: image_####.png}\n", file: "image_####.png"},
+		"chunks of tasks":   {old: "name: shot\n", with: "name: shot\nextensions: [TASK_CHUNKING]\n"},
+		"another adaptor":   {old: "command: blender-openjd, args: [daemon, run", with: "command: python3, args: [-m, adaptor, daemon, run"},
 		"a list of frames":  {old: "range: '{{Param.Frames}}'", with: "range: [1, 2, '{{Param.Frames}}']", frames: "1,2,1-10,15,20-100:2"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -145,9 +147,58 @@ func TestABundleOfBlendersCommandLineIsAnOrder(t *testing.T) {
 	}
 }
 
+// The submitter names the OpenColorIO configuration of the artist's Blender as a variable of the job.
+func TestABundleNamesItsColours(t *testing.T) {
+	t.Parallel()
+	colours := "jobEnvironments:\n- name: Set OCIO Path\n  variables: {OCIO: '{{Param.OCIOConfigPath}}'}\n"
+	template := strings.Replace(submitted, "parameterDefinitions:\n", colours+"parameterDefinitions:\n- {name: OCIOConfigPath, type: PATH}\n", 1)
+	for path, want := range map[string]string{"/studio/config.ocio": "/studio/config.ocio", "colour/config.ocio": "colour/config.ocio"} {
+		folder := bundle(t, map[string]string{"template.yaml": template, "parameter_values.yaml": given + "- {name: OCIOConfigPath, value: " + path + "}\n"})
+		if !filepath.IsAbs(want) {
+			want = filepath.Join(folder, want)
+		}
+		got, err := openjd.Read(folder, openjd.Choice{Camera: "Near"})
+		if err != nil || got.OCIO != want {
+			t.Errorf("got %+v, %v, want %s", got, err, want)
+		}
+	}
+}
+
+// Where the tasks have no parameter, Blender's arguments say which frames it renders. Its // is the
+// folder of the scene.
+func TestArgumentsOfBlenderAreFramesAndFolders(t *testing.T) {
+	t.Parallel()
+	for arguments, want := range map[string]openjd.Order{
+		"-f 7":                                   {Frames: "7"},
+		"-f 1,3..5":                              {Frames: "1,3..5"},
+		"-s 2 -e 9 -a":                           {Frames: "2-9"},
+		"-s 2 -e 9 -j 3 -a":                      {Frames: "2-9x3"},
+		"-a":                                     {},
+		"-o //out/f_#### -a":                     {Out: "shots/out", Name: "f_####"},
+		"-o //f_ -a":                             {Out: "shots", Name: "f_"},
+		"-o {{Session.WorkingDirectory}}/f -a":   {Name: "f"},
+		"-E CYCLES -a -- --cycles-device OPTIX":  {Engine: "CYCLES"},
+		"-S Main -t 4 -x 1 --render-anim -F JP2": {Settings: settings.Settings{Scene: "Main"}, Format: "JPEG2000"},
+	} {
+		folder := bundle(t, map[string]string{"template.yaml": "specificationVersion: jobtemplate-2023-09\nname: n\nsteps:\n- name: s\n  script: {actions: {onRun: {command: blender, args: [-b, 'shots/a $1.blend', '" + strings.ReplaceAll(arguments, " ", "', '") + "']}}}\n"})
+		got, err := openjd.Read(folder, openjd.Choice{})
+		if err == nil || !strings.Contains(err.Error(), "a $1.blend") {
+			t.Errorf("%s: a value of no shell is read: %+v, %v", arguments, got, err)
+		}
+		folder = bundle(t, map[string]string{"template.yaml": "specificationVersion: jobtemplate-2023-09\nname: n\nparameterDefinitions: [{name: F, type: PATH, default: shots/a $1.blend}]\nsteps:\n- name: s\n  script: {actions: {onRun: {command: blender, args: [-b, '{{Param.F}}', '" + strings.ReplaceAll(arguments, " ", "', '") + "']}}}\n"})
+		want.Scene = filepath.Join(folder, "shots", "a $1.blend")
+		if want.Out != "" {
+			want.Out = filepath.Join(folder, want.Out)
+		}
+		if got, err = openjd.Read(folder, openjd.Choice{}); err != nil || *got != want {
+			t.Errorf("%s: got\n%+v, %v, want\n%+v", arguments, got, err, want)
+		}
+	}
+}
+
 func TestWhatAnOrderCannotDoIsRefusedByName(t *testing.T) {
 	t.Parallel()
-	two := strings.Replace(submitted, "- &first\n", "- name: Back\n  parameterSpace: {taskParameterDefinitions: [{name: Frame, type: INT, range: '1'}]}\n  stepEnvironments:\n  - script: {embeddedFiles: [{name: i, data: \"scene_file: a.blend\\nview_layer: Back\"}]}\n- &first\n", 1)
+	two := strings.Replace(submitted, "- &first\n", "- name: Back\n  parameterSpace: {taskParameterDefinitions: [{name: Frame, type: INT, range: '1'}]}\n  stepEnvironments:\n  - script: {embeddedFiles: [{name: i, data: \"scene_file: a.blend\\nview_layer: Back\"}]}\n  script: {actions: {onRun: {command: blender-openjd, args: [daemon, run]}}}\n- &first\n", 1)
 	for name, c := range map[string]struct {
 		template, old, with, values, want string
 		choice                            openjd.Choice
@@ -170,6 +221,25 @@ func TestWhatAnOrderCannotDoIsRefusedByName(t *testing.T) {
 		"no Blender":         {template: plain, old: "blender --background", with: "echo", want: "does not run Blender"},
 		"broken YAML":        {template: "steps: [", want: "cannot be read"},
 		"a parameter unset":  {template: plain, want: "parameter Name"},
+		"another extension":  {template: submitted, old: "name: shot\n", with: "name: shot\nextensions: [EXPR]\n", want: "extension EXPR"},
+		"another member":     {template: submitted, old: "name: shot\n", with: "name: shot\njobServices: []\n", want: `"jobServices" in its template`},
+		"a simple action":    {template: submitted, old: "  script:\n    actions:", with: "  bash: {script: rm}\n  script:\n    actions:", want: `"bash" in step Front`},
+		"a job's script":     {template: submitted, old: "steps:\n", with: "jobEnvironments:\n- {name: Wheels, script: {actions: {onEnter: {command: pip}}}}\nsteps:\n", want: `runs "pip" in the environment Wheels`},
+		"a job's variable":   {template: submitted, old: "steps:\n", with: "jobEnvironments:\n- {name: Fast, variables: {BLENDER_USER_SCRIPTS: /x}}\nsteps:\n", want: "sets the variable BLENDER_USER_SCRIPTS in the environment Fast"},
+		"a step's script":    {template: submitted, old: "  - name: Blender\n", with: "  - {name: Mount, script: {actions: {onEnter: {command: mount}}}}\n  - name: Blender\n", want: `runs "mount" in the environment Mount`},
+		"a step's variable":  {template: submitted, old: "  - name: Blender\n", with: "  - {name: V, variables: {CYCLES_DEBUG: 1}}\n  - name: Blender\n", want: "variable CYCLES_DEBUG"},
+		"no adaptor":         {template: submitted, old: "command: blender-openjd, args: [daemon, run", with: "command: convert, args: [a, b", want: `runs "convert" in step Front`},
+		"a task's data":      {template: submitted, old: "frame: {{Task.Param.Frame}}", with: "samples: 3\n        frame: {{Task.Param.Frame}}", want: "sets samples in step Front"},
+		"one frame for all":  {template: submitted, old: "frame: {{Task.Param.Frame}}", with: "frame: 7", choice: openjd.Choice{Camera: "Near"}, want: "renders the frames 7 in each task"},
+		"one camera for all": {template: submitted, old: "'{{Task.Param.Camera}}'", with: "Top", want: "renders the camera Top in each task"},
+		"a task's scene":     {template: submitted, old: "{{Param.RenderScene}}", with: "{{Task.Param.Frame}}", choice: openjd.Choice{Camera: "Near"}, want: "only while a task runs"},
+		"a number for all":   {template: plain, old: "-S {{ Param.Name }} --render-frame \\\"$FRAMES\\\"", with: "-f 7", want: "renders the frames 7 in each task"},
+		"a relative frame":   {template: plain, old: "-S {{ Param.Name }} --render-frame \\\"$FRAMES\\\"", with: "-f +1", want: "counts from the scene's"},
+		"all and one":        {template: plain, old: "-S {{ Param.Name }} --render-frame \\\"$FRAMES\\\"", with: "-f 1 -a", want: "-f and -a"},
+		"all from one on":    {template: plain, old: "-S {{ Param.Name }} --render-frame \\\"$FRAMES\\\"", with: "-s 1 -a", want: "without both -s and -e"},
+		"a shell's value":    {template: plain, old: "-S {{ Param.Name }}", with: "-S $NAME", want: `with "$NAME"`},
+		"a hidden command":   {template: plain, old: "mkdir -p out", with: "echo a && convert b c", want: "runs Blender only"},
+		"a variable for one": {template: plain, old: "blender --background", with: "OCIO=/x blender --background", want: `runs "OCIO=/x"`},
 		"an option's value":  {template: plain, old: "-S {{ Param.Name }} --render-frame \\\"$FRAMES\\\"", with: "-S", want: "-S and no value"},
 		"a step without any": {template: "specificationVersion: jobtemplate-2023-09\nsteps: []", values: "parameterValues: []", want: "has no step"},
 	} {

@@ -1,7 +1,7 @@
 package openjd
 
 import (
-	"path/filepath"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,28 +12,72 @@ import (
 // step is a step of a template. It is understood if it renders frames, one for each task, with
 // the submitter's adaptor or with Blender's command line.
 type step struct {
-	Name  string `yaml:"name"`
-	Space struct {
+	Name         string `yaml:"name"`
+	Description  any    `yaml:"description"`
+	Dependencies any    `yaml:"dependencies"`
+	Host         any    `yaml:"hostRequirements"`
+	Space        struct {
 		Parameters  []taskParameter `yaml:"taskParameterDefinitions"`
 		Combination string          `yaml:"combination"`
 	} `yaml:"parameterSpace"`
-	Environments []struct {
-		Script script `yaml:"script"`
-	} `yaml:"stepEnvironments"`
-	Script script `yaml:"script"`
+	Environments []environment `yaml:"stepEnvironments"`
+	Script       script        `yaml:"script"`
+	Rest         rest          `yaml:",inline"`
+}
+
+// environment is what surrounds the tasks of a step, or of all steps.
+type environment struct {
+	Name      string           `yaml:"name"`
+	Variables map[string]value `yaml:"variables"`
+	Script    script           `yaml:"script"`
 }
 
 type script struct {
 	Actions struct {
-		Run struct {
-			Command string   `yaml:"command"`
-			Args    []string `yaml:"args"`
-		} `yaml:"onRun"`
+		Run   action `yaml:"onRun"`
+		Enter action `yaml:"onEnter"`
 	} `yaml:"actions"`
 	Files []struct {
 		Name string `yaml:"name"`
 		Data string `yaml:"data"`
 	} `yaml:"embeddedFiles"`
+}
+
+type action struct {
+	Command string   `yaml:"command"`
+	Args    []string `yaml:"args"`
+}
+
+// ofAdaptor reports whether an action calls the submitter's adaptor, under whichever name.
+func (a action) ofAdaptor(does string) bool {
+	i := slices.Index(a.Args, "daemon")
+	return i >= 0 && i+1 < len(a.Args) && a.Args[i+1] == does
+}
+
+// ofJob reads the environments of a whole job. None may run anything.
+func (v values) ofJob(all []environment) (ocio string, err error) {
+	for _, e := range all {
+		if e.Script.Actions.Enter.Command != "" {
+			return "", refusef("runs %.80q in the environment %s; svc runs nothing of a bundle", e.Script.Actions.Enter.Command, e.Name)
+		}
+		if ocio, err = v.variables(e, ocio); err != nil {
+			return "", err
+		}
+	}
+	return ocio, nil
+}
+
+// variables reads those of an environment: the OpenColorIO configuration is all that an order has.
+func (v values) variables(e environment, ocio string) (string, error) {
+	for _, name := range slices.Sorted(maps.Keys(e.Variables)) {
+		if name != "OCIO" {
+			return "", refusef("sets the variable %.64s in the environment %s, which an order cannot do", name, e.Name)
+		}
+	}
+	if config, ok := e.Variables["OCIO"]; ok {
+		return v.fill(string(config))
+	}
+	return ocio, nil
 }
 
 type taskParameter struct {
@@ -90,37 +134,69 @@ func (v values) choose(steps []step, choice Choice) (*Order, error) {
 
 // read returns what a step renders.
 func (v values) read(s *step, camera string) (*Order, error) {
+	if err := s.Rest.check("step " + s.Name); err != nil {
+		return nil, err
+	}
 	order, err := v.renders(s)
 	if err != nil {
 		return nil, err
 	}
+	for _, e := range s.Environments {
+		if order.OCIO, err = v.variables(e, order.OCIO); err != nil {
+			return nil, err
+		}
+	}
 	if c := strings.Join(strings.Fields(s.Space.Combination), ""); strings.ContainsAny(c, "()") {
 		return nil, refusef("combines the parameters of step %s as %.80s", s.Name, s.Space.Combination)
 	}
+	frames, cameras, err := v.space(s)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case cameras == nil:
+	case order.Settings.Camera != "":
+		return nil, refusef("renders the camera %s in each task of step %s, whatever the task's Camera is", order.Settings.Camera, s.Name)
+	default:
+		if order.Settings.Camera, err = one(cameras, camera); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case frames != "" && order.Frames != "":
+		return nil, refusef("renders the frames %.80s in each task of step %s, whatever the task's parameter is", order.Frames, s.Name)
+	case frames != "":
+		order.Frames = frames
+	case order.Frames == "":
+		return nil, refusef("has no frames in step %s", s.Name)
+	}
+	if order.Frames == all {
+		order.Frames = ""
+	}
+	return order, nil
+}
+
+// space reads what varies between the tasks of a step: frames and cameras.
+func (v values) space(s *step) (frames string, cameras []string, err error) {
 	for _, p := range s.Space.Parameters {
 		var filled []string
 		for _, text := range p.Range {
 			text, err := v.fill(text)
 			if err != nil {
-				return nil, err
+				return "", nil, err
 			}
 			filled = append(filled, text)
 		}
 		switch {
-		case (p.Type == "INT" || p.Type == "CHUNK[INT]") && order.Frames == "":
-			order.Frames = strings.Join(filled, ",")
+		case (p.Type == "INT" || p.Type == "CHUNK[INT]") && frames == "":
+			frames = strings.Join(filled, ",")
 		case p.Type == "STRING" && p.Name == "Camera":
-			if order.Settings.Camera, err = one(filled, camera); err != nil {
-				return nil, err
-			}
+			cameras = filled
 		default:
-			return nil, refusef("varies %s in step %s; an order varies frames only", p.Name, s.Name)
+			return "", nil, refusef("varies %s in step %s; an order varies frames only", p.Name, s.Name)
 		}
 	}
-	if order.Frames == "" {
-		return nil, refusef("has no frames in step %s", s.Name)
-	}
-	return order, nil
+	return frames, cameras, nil
 }
 
 // one is the camera of an order.
@@ -138,25 +214,75 @@ func one(cameras []string, chosen string) (string, error) {
 
 // renders reads what a step runs.
 func (v values) renders(s *step) (*Order, error) {
-	scripts := []script{s.Script}
+	var order *Order
 	for _, e := range s.Environments {
-		scripts = append(scripts, e.Script)
+		found, err := v.initData(s, e.Script)
+		switch enter := e.Script.Actions.Enter; {
+		case err != nil:
+			return nil, err
+		case found != nil:
+			order = found
+		case enter.Command != "" && !enter.ofAdaptor("start"):
+			return nil, refusef("runs %.80q in the environment %s; svc runs nothing of a bundle", enter.Command, e.Name)
+		}
 	}
-	for _, one := range scripts {
-		for _, file := range one.Files {
-			if init := initData(nil); yaml.Unmarshal([]byte(references(file.Data)), &init) == nil && init["scene_file"] != "" {
-				return v.adaptor(s.Name, init)
-			}
+	if order == nil {
+		var err error
+		if order, err = v.initData(s, s.Script); err != nil {
+			return nil, err
 		}
 	}
 	run := s.Script.Actions.Run
+	if order != nil {
+		if !run.ofAdaptor("run") {
+			return nil, refusef("runs %.80q in step %s; an order runs the Blender adaptor only", run.Command, s.Name)
+		}
+		return order, v.runData(s, order)
+	}
 	lines := strings.Join(append([]string{run.Command}, run.Args...), " ")
 	for _, file := range s.Script.Files {
 		if strings.Contains(lines, "Task.File."+file.Name) {
 			return v.commandLine(s.Name, file.Data)
 		}
 	}
-	return v.commandLine(s.Name, lines)
+	return v.commandLine(s.Name, quoted(append([]string{run.Command}, run.Args...)))
+}
+
+// initData finds and reads what the adaptor is started with; nil where a script has none.
+func (v values) initData(s *step, in script) (*Order, error) {
+	for _, file := range in.Files {
+		if init := members(nil); yaml.Unmarshal([]byte(references(file.Data)), &init) == nil && init["scene_file"] != "" {
+			return v.adaptor(s.Name, init)
+		}
+	}
+	return nil, nil
+}
+
+// runData reads what the adaptor is told for each task: its frame and its camera.
+func (v values) runData(s *step, o *Order) error {
+	for _, file := range s.Script.Files {
+		data := members(nil)
+		if yaml.Unmarshal([]byte(references(file.Data)), &data) != nil || data["scene_file"] != "" {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(data)) {
+			text, err := v.fill(data[name])
+			if err != nil {
+				return err
+			}
+			task := strings.Contains(text, "Task.Param.") || strings.Contains(text, "Task.RawParam.")
+			switch {
+			case name == "frame" && task, name == "camera" && task:
+			case name == "frame":
+				o.Frames = text
+			case name == "camera":
+				o.Settings.Camera = text
+			default:
+				return refusef("sets %.64s in step %s, which an order cannot do", name, s.Name)
+			}
+		}
+	}
+	return nil
 }
 
 // references quotes lines whose value begins with a reference: what the submitter writes is YAML
@@ -171,11 +297,12 @@ func references(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// initData is what the submitter's adaptor is started with.
-type initData map[string]string
+// members are those of a file that the submitter's adaptor reads.
+type members map[string]string
 
-// adaptor reads it. A member that is not known here may change the picture, so it is refused.
-func (v values) adaptor(name string, data initData) (*Order, error) {
+// adaptor reads what it is started with. A member that is not known here may change the picture,
+// so it is refused.
+func (v values) adaptor(name string, data members) (*Order, error) {
 	var o Order
 	for key, text := range data {
 		text, err := v.fill(text)
@@ -215,134 +342,4 @@ func (v values) adaptor(name string, data initData) (*Order, error) {
 		}
 	}
 	return &o, nil
-}
-
-// idle are commands of a script that change no picture.
-var idle = []string{"set", "mkdir", "echo", "true", ":"}
-
-// commandLine reads a script whose only work is one call of Blender.
-func (v values) commandLine(name, text string) (order *Order, err error) {
-	text = reference.ReplaceAllString(strings.ReplaceAll(text, "\\\n", " "), "{{$1}}") // a reference is one word
-	for line := range strings.Lines(text) {
-		words := split(line)
-		switch {
-		case len(words) == 0, strings.HasPrefix(words[0], "#"), slices.Contains(idle, words[0]):
-		case strings.Contains(words[0], "=") && !strings.HasPrefix(words[0], "-"): // a variable
-		case filepath.Base(words[0]) != "blender":
-			return nil, refusef("runs %.80q in step %s; an order runs Blender only", words[0], name)
-		case order != nil:
-			return nil, refusef("runs Blender several times in step %s", name)
-		default:
-			if order, err = v.arguments(name, words[1:]); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if order == nil {
-		return nil, refusef("does not run Blender in step %s", name)
-	}
-	return order, nil
-}
-
-// arguments reads those of Blender that say what is rendered, and refuses the others.
-func (v values) arguments(name string, words []string) (_ *Order, err error) {
-	for i := range words {
-		if words[i], err = v.fill(words[i]); err != nil {
-			return nil, err
-		}
-	}
-	var o Order
-	for len(words) > 0 {
-		word := words[0]
-		words = words[1:]
-		var to *string
-		switch word {
-		case "-b", "--background", "-noaudio", "--factory-startup", "-a", "--render-anim", "-Y", "--disable-autoexec":
-			continue
-		case "-f", "--render-frame", "-s", "--frame-start", "-e", "--frame-end", "-j", "--frame-jump", "-x", "--use-extension", "-t", "--threads", "--python-exit-code":
-			to = new(string) // the task's parameter has the frames
-		case "-o", "--render-output":
-			to = &o.Out
-		case "-F", "--render-format":
-			to = &o.Format
-		case "-E", "--engine":
-			to = &o.Engine
-		case "-S", "--scene":
-			to = &o.Settings.Scene
-		default:
-			if strings.HasPrefix(word, "-") || o.Scene != "" {
-				return nil, refusef("runs Blender with %.80q in step %s, which an order cannot do", word, name)
-			}
-			o.Scene = word
-			continue
-		}
-		if len(words) == 0 {
-			return nil, refusef("runs Blender in step %s with %s and no value", name, word)
-		}
-		*to, words = words[0], words[1:]
-	}
-	if o.Out != "" {
-		o.Out, o.Name = filepath.Split(o.Out)
-		o.Out = strings.TrimSuffix(o.Out, "/")
-	}
-	o.Format, o.Engine = format(o.Format), engine(o.Engine)
-	return &o, nil
-}
-
-// split cuts a line into words, as a shell does with plain quotes.
-func split(line string) (words []string) {
-	var word strings.Builder
-	var quote rune
-	begun := false
-	for _, r := range line {
-		switch {
-		case r == quote:
-			quote = 0
-		case quote == 0 && (r == '\'' || r == '"'):
-			quote, begun = r, true
-		case quote == 0 && strings.ContainsRune(" \t\n\r", r):
-			if begun {
-				words = append(words, word.String())
-			}
-			word.Reset()
-			begun = false
-		default:
-			word.WriteRune(r)
-			begun = true
-		}
-	}
-	if begun {
-		words = append(words, word.String())
-	}
-	return words
-}
-
-// engine is Blender's name of an engine.
-func engine(name string) string {
-	switch strings.ToLower(name) {
-	case "eevee":
-		return "BLENDER_EEVEE"
-	case "workbench":
-		return "BLENDER_WORKBENCH"
-	}
-	return strings.ToUpper(name)
-}
-
-// format is Blender's own name of a format, for those of its command line.
-func format(name string) string {
-	switch strings.ToUpper(name) {
-	case "TGA":
-		return "TARGA"
-	case "RAWTGA":
-		return "TARGA_RAW"
-	case "IRIZ":
-		return "IRIS"
-	case "JP2":
-		return "JPEG2000"
-	case "EXR":
-		return "OPEN_EXR"
-	case "MULTILAYER":
-		return "OPEN_EXR_MULTILAYER"
-	}
-	return strings.ToUpper(name)
 }
