@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"svc.example/internal/ground/contract"
@@ -19,8 +20,7 @@ import (
 // so that a person who asks twice at once gets one link.
 const LinkQueue = "sign_in_link"
 
-// Bound on the links for one address, so that a caller cannot fill another person's
-// mailbox.
+// Bound on the links for one mailbox, so that a caller cannot fill another person's.
 const (
 	linksPerAddress = 3
 	linksWindow     = contract.SignInLinkLife
@@ -39,7 +39,8 @@ func RequestLink(ctx context.Context, tx *db.Tx, email string) error {
 	if err := ratelimit.Share(ctx, ratelimit.SignInMail); err != nil {
 		return err
 	}
-	sent, err := tx.SignInLinksOf(ctx, query.SignInLinksOfParams{Email: email, Since: tx.Now - linksWindow.Microseconds()})
+	plain, tagged := mailbox(email)
+	sent, err := tx.SignInLinksOf(ctx, query.SignInLinksOfParams{Email: plain, Tagged: tagged, Since: tx.Now - linksWindow.Microseconds()})
 	if err != nil {
 		return fmt.Errorf("count sign-in links: %w", err)
 	}
@@ -47,6 +48,16 @@ func RequestLink(ctx context.Context, tx *db.Tx, email string) error {
 		return nil
 	}
 	return lease.Add(ctx, tx, LinkQueue, email, 0, tx.Time())
+}
+
+// mailbox is where most mail services deliver an address, which is without what follows a plus
+// sign, and a pattern of the other addresses that they deliver there.
+func mailbox(email string) (plain, tagged string) {
+	at := strings.LastIndexByte(email, '@')
+	local, _, _ := strings.Cut(email[:at], "+")
+	domain := email[at:]
+	escaped := strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
+	return local + domain, escaped.Replace(local) + "+%" + escaped.Replace(domain)
 }
 
 // CreateSignInLink makes the one-time token of a link. It is valid for

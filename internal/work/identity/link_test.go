@@ -116,6 +116,28 @@ func TestRequestedLinkIsSentAndSignsIn(t *testing.T) {
 	})
 }
 
+// TestOneMailboxGetsABoundedNumberOfLinks: most mail services deliver a+anything@ to a@.
+func TestOneMailboxGetsABoundedNumberOfLinks(t *testing.T) {
+	t.Parallel()
+	each(t, func(h service) {
+		d := &deliveries{}
+		for _, email := range []string{"a+1@example.com", "a+2@example.com", "a+2+3@example.com", "a@example.com", "A+4@example.com", "a+@example.com"} {
+			if err := h.ask(email); err != nil {
+				h.t.Fatal(err)
+			}
+			h.sent(d)
+		}
+		if len(d.links) != 3 {
+			h.t.Errorf("one mailbox was sent %d links: %q", len(d.links), d.links)
+		}
+		for _, other := range []string{"ab@example.com", "a@example.org", "x+a@example.com", "a_b@example.com", "a%@example.com"} {
+			if err := h.ask(other); err != nil || h.sent(d) != 1 {
+				h.t.Errorf("%s got no link, %v", other, err)
+			}
+		}
+	})
+}
+
 func TestAddressGetsABoundedNumberOfLinks(t *testing.T) {
 	t.Parallel()
 	each(t, func(h service) {
