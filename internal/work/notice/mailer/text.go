@@ -36,6 +36,9 @@ type commented struct {
 	URL   string
 }
 
+// Service is the name of the service, which the mail says.
+func (view) Service() string { return contract.Service }
+
 // Name is the job's file on one line.
 func (c commented) Name() string { return plaintext.Line(c.Filename) }
 
@@ -193,18 +196,22 @@ func (v view) text() string {
 	return b.String()
 }
 
+// page is the HTML. Mail programs that drop the style sheet show the light form, on any width.
 var page = template.Must(template.New("mail").Parse(`<!doctype html>
-<html lang="en"><body style="margin:0;padding:24px;background:#f4f5f7;font:16px/1.5 sans-serif;color:#14181d">
-<div style="max-width:520px;margin:0 auto;padding:24px;background:#fff;border-radius:8px">
-{{if .Picture}}<p style="margin:0 0 16px"><img src="cid:picture0" alt="{{if .Jobs}}A frame of the job{{else}}The frame that the newest comment is about{{end}}" style="max-width:100%;border-radius:6px"></p>
-{{end}}{{range .Jobs}}<h1 style="margin:0 0 8px;font-size:20px"><a href="{{.URL}}" style="color:#14181d">{{.Name}}</a>: {{.What}}</h1>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">
+<style>@media (max-width:480px){.page{padding:8px!important}.card{padding:16px!important}}
+@media (prefers-color-scheme:dark){.page{background:#14181d!important;color:#e8eaed!important}.card{background:#1f252c!important}.name{color:#e8eaed!important}.dim{color:#a3adb8!important}}</style></head>
+<body class="page" style="margin:0;padding:24px;background:#f4f5f7;font:16px/1.5 sans-serif;color:#14181d">
+<div class="card" style="max-width:520px;margin:0 auto;padding:24px;background:#fff;border-radius:8px;word-break:break-word;overflow-wrap:anywhere">
+{{if .Picture}}<p style="margin:0 0 16px"><img src="cid:picture0" alt="{{if .Jobs}}A frame of the job{{else}}The frame that the newest comment is about{{end}}" width="520" style="display:block;width:100%;height:auto;border-radius:6px"></p>
+{{end}}{{range .Jobs}}<h1 style="margin:0 0 8px;font-size:20px;line-height:1.35"><a class="name" href="{{.URL}}" style="color:#14181d">{{.Name}}</a>: {{.What}}</h1>
 <ul style="margin:0 0 20px;padding-left:20px">{{range .Facts}}<li>{{.}}</li>{{end}}</ul>
 {{end}}{{if .More}}<p>And {{.More}} more.</p>
-{{end}}{{range .Commented}}<h1 style="margin:0 0 8px;font-size:20px"><a href="{{.URL}}" style="color:#14181d">{{.Name}}</a>: {{.What}}</h1>
+{{end}}{{range .Commented}}<h1 style="margin:0 0 8px;font-size:20px;line-height:1.35"><a class="name" href="{{.URL}}" style="color:#14181d">{{.Name}}</a>: {{.What}}</h1>
 <p style="margin:0 0 20px">{{.Where}}</p>
 {{end}}{{if .MoreCommented}}<p>And comments on {{.MoreCommented}} more.</p>
-{{end}}<p><a href="{{.Button}}" style="display:inline-block;padding:10px 18px;background:#b4540a;color:#fff;border-radius:6px;text-decoration:none">{{if not .Jobs}}Read the comments{{else if eq .Button .Console}}Open the jobs{{else}}Open the job{{end}}</a></p>
-<p style="margin:24px 0 0;font-size:13px;color:#5a6470"><a href="{{.Unsubscribe}}" style="color:#5a6470">Stop these e-mails</a> or change <a href="{{.Settings}}" style="color:#5a6470">your settings</a>.</p>
+{{end}}<p style="margin:0"><a href="{{.Button}}" style="display:inline-block;padding:10px 18px;background:#b4540a;color:#fff;border-radius:6px;text-decoration:none">{{if not .Jobs}}Read the comments{{else if eq .Button .Console}}Open the jobs{{else}}Open the job{{end}}</a></p>
+<p class="dim" style="margin:24px 0 0;font-size:13px;color:#5a6470">You get this e-mail because you signed in to {{.Service}}. <a class="dim" href="{{.Unsubscribe}}" style="color:#5a6470">Stop these e-mails</a> or change <a class="dim" href="{{.Settings}}" style="color:#5a6470">your settings</a>.</p>
 </div></body></html>
 `))
 
