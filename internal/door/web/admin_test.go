@@ -103,9 +103,10 @@ func TestAnActIsAskedForDoneOnceAndRecorded(t *testing.T) {
 	w := worlds.On(t, "sqlite")
 	p, tenant := operatorOf(t, w), personOf(t, w, 100)
 	page := "/admin/workspaces/" + tenant.ID
+	named := `Workspace: <a href="` + page + `">` + tenant.Email + `</a>`
 	p.open(page).want(t, http.StatusOK, tenant.Email, "$1.00", "Add credit")
 
-	asked := p.submit("/admin/acts", "act", "credit", "subject", tenant.ID, "amount", "10", "back", page).want(t, http.StatusOK, "This will add 10.00 USD", "which has 1.00 USD available")
+	asked := p.submit("/admin/acts", "act", "credit", "subject", tenant.ID, "amount", "10", "back", page).want(t, http.StatusOK, "This will add 10.00 USD", "which has 1.00 USD available", named)
 	tenant.open("/console/wallet").want(t, http.StatusOK, "$1.00") // asking moves nothing
 	yes := []string{"act", "credit", "subject", tenant.ID, "amount", "10", "back", page, "reference", asked.hidden(t, "reference"), "yes", "yes"}
 	for range 2 { // a yes that is sent twice credits once
@@ -127,7 +128,7 @@ func TestAnActIsAskedForDoneOnceAndRecorded(t *testing.T) {
 	bounded.want(t, http.StatusOK, `min="0" required value="8"`)
 	p.submit("/admin/acts", "act", "tags", "subject", tenant.ID, "amount", "RTX").want(t, http.StatusBadRequest, "is no tag")
 	p.submit("/admin/acts", "act", "limit", "subject", tenant.ID, "amount", "-1").want(t, http.StatusBadRequest, "must be an amount in US dollars")
-	p.open("/admin/acts").want(t, http.StatusOK, p.Email, "add 10.00 USD to the wallet of "+tenant.ID)
+	p.open("/admin/acts").want(t, http.StatusOK, p.Email, "add 10.00 USD to the wallet of "+tenant.ID, named)
 }
 
 func TestAFrozenWorkspaceReadsWhyItStartsNothing(t *testing.T) {
@@ -157,7 +158,7 @@ func TestAnOperatorEndsAnyJobAndItsOwnerReadsWhy(t *testing.T) {
 	begun := tenant.submit(priced.path+"/start", "quote_id", priced.hidden(t, "quote_id"), "terms", contract.LegalAcceptance).want(t, http.StatusOK)
 	jobID := strings.TrimPrefix(begun.path, "/console/jobs/")
 	page := "/admin/jobs/" + jobID
-	p.open("/admin/jobs?q="+jobID).want(t, http.StatusOK, "End this job")
+	p.open("/admin/jobs?q="+jobID).want(t, http.StatusOK, "End this job", `<a href="/admin/workspaces/`+tenant.ID+`">`+tenant.Email+"</a>")
 	p.open("/admin/jobs?q="+tenant.ID).want(t, http.StatusOK, jobID)
 	p.open("/admin/jobs?status=failed&q="+tenant.ID).want(t, http.StatusOK, "No job matches.")
 	_, paused := p.confirm("act", "pause", "subject", jobID, "reason", "Its scene is examined.", "back", page)

@@ -102,14 +102,19 @@ func TestAnExportHasAllThatAWorkspaceHasAndNoSecret(t *testing.T) {
 		Jobs        []struct {
 			JobID string `json:"job_id"`
 		}
-		Ledger []map[string]any
+		Ledger  []map[string]any
+		Filters []map[string]any `json:"saved_filters"`
 	}
+	p.submit("/console/filters?q=hero&status=failed", "name", "Heroes").want(t, http.StatusOK)
 	text := p.open("/console/settings/export").want(t, http.StatusOK).text
 	if err := json.Unmarshal([]byte(text), &got); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
 	if got.WorkspaceID != p.ID || len(got.Emails) != 1 || got.Emails[0] != p.Email || len(got.AgentKeys) != 1 || len(got.Jobs) != 3 || got.Jobs[0].JobID != jobs[2] || len(got.Ledger) != 4 {
 		t.Errorf("%+v", got)
+	}
+	if len(got.Filters) != 1 || got.Filters[0]["name"] != "Heroes" || got.Filters[0]["q"] != "hero" || got.Filters[0]["status"] != "failed" {
+		t.Errorf("saved filters: %v", got.Filters)
 	}
 	for _, secret := range []string{p.Agent.Secret, p.Account.Secret, p.session, other.ID} {
 		if strings.Contains(text, secret) {

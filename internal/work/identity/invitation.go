@@ -183,9 +183,13 @@ func (i Invitations) Deliver(ctx context.Context, work lease.Lease) error {
 
 // text is the mail. It names the sender and not the workspace, whose name could be any text.
 func (i Invitations) text(row query.InvitationGetRow) string {
+	as := "a " + row.Role
+	if row.Role == string(Owner) {
+		as = "an " + row.Role
+	}
 	return fmt.Sprintf("%s invites you to a workspace, as %s. Open this link to accept:\n\n%s\n\n"+
 		"It works once, until %s, and only when you are signed in with this address.\nIf you do not know the sender, ignore this message.\n",
-		row.InvitedBy, row.Role, i.Address.Invitation(i.token(row.InvitationID)), db.Time(row.ExpiresAt).UTC().Format("2 January 2006"))
+		row.InvitedBy, as, i.Address.Invitation(i.token(row.InvitationID)), db.Time(row.ExpiresAt).UTC().Format("2 January 2006"))
 }
 
 // Open lists the open invitations to a workspace, the newest first.

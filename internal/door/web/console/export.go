@@ -10,6 +10,7 @@ import (
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/invoice"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/savedfilter"
 	"svc.example/internal/work/share"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/webhook"
@@ -26,6 +27,20 @@ type exported struct {
 	AccountKeys []exportedKey      `json:"account_keys"`
 	Endpoints   []webhook.Endpoint `json:"webhook_endpoints"`
 	Billing     exportedParty      `json:"billing"`
+	Filters     []exportedFilter   `json:"saved_filters"`
+}
+
+// exportedFilter is a search that the person who exports has saved.
+type exportedFilter struct {
+	Name      string     `json:"name"`
+	Status    job.Status `json:"status"`
+	Text      string     `json:"q"`
+	Tag       string     `json:"tag"`
+	From      string     `json:"from"`
+	To        string     `json:"to"`
+	Person    string     `json:"person"`
+	Frames    string     `json:"frames"`
+	CreatedAt time.Time  `json:"created_at"`
 }
 
 type exportedBalance struct {
@@ -129,6 +144,13 @@ func (s *Site) exportHead(r *http.Request, who identity.Principal) (head exporte
 		}
 		for _, k := range account {
 			head.AccountKeys = append(head.AccountKeys, exportedKey(k))
+		}
+		if err != nil {
+			return err
+		}
+		filters, err := savedfilter.List(ctx, tx, who)
+		for _, f := range filters {
+			head.Filters = append(head.Filters, exportedFilter{f.Name, f.Status, f.Search.Text, f.Search.Tag, f.Search.From, f.Search.To, f.Search.Person, f.Search.Frames, f.CreatedAt})
 		}
 		return err
 	})

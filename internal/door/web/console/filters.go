@@ -1,7 +1,9 @@
 package console
 
 import (
+	"context"
 	"net/http"
+	"strings"
 
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/db"
@@ -33,6 +35,24 @@ func (f savedFilter) Path() string {
 	return jobsFilter{string(f.Status), f.Search.Text, f.Search.Tag, f.Search.From, f.Search.To, f.Search.Person, f.Search.Frames}.path()
 }
 
+// Says is what it searches for.
+func (f savedFilter) Says() string {
+	var all []string
+	add := func(before, text, after string) {
+		if text != "" {
+			all = append(all, before+text+after)
+		}
+	}
+	add("“", f.Search.Text, "”")
+	add("", page.StateText(f.Status), "")
+	add("tag ", f.Search.Tag, "")
+	add("from ", f.Search.From, "")
+	add("to ", f.Search.To, "")
+	add("started by ", f.Search.Person, "")
+	add("frames ", f.Search.Frames, "")
+	return strings.Join(all, ", ")
+}
+
 // ToSave is the query of the form that saves the filter of a list, with its question mark:
 // templates escape what follows one.
 func (f jobsFilter) ToSave() string { return "?" + f.values().Encode() }
@@ -51,8 +71,8 @@ type filtersView struct {
 
 // savedFilters reads the filters of a person.
 func (s *Site) savedFilters(r *http.Request, who identity.Principal) (all []savedFilter, err error) {
-	return all, s.DB.Read(r.Context(), func(tx *db.Tx) error {
-		found, err := savedfilter.List(r.Context(), tx, who)
+	return all, s.DB.ReadStatement(r.Context(), func(ctx context.Context, tx *db.Tx) error {
+		found, err := savedfilter.List(ctx, tx, who)
 		all = nil
 		for _, f := range found {
 			all = append(all, savedFilter{Filter: f})

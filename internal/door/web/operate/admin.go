@@ -153,7 +153,7 @@ type overviewView struct {
 	Processes []process.Process
 	// Audit is the last one; nil before the first.
 	Audit *operator.AuditRun
-	Acts  []operator.Done
+	Acts  []recorded
 }
 
 // adminOverview builds the operators' first page.
@@ -198,7 +198,8 @@ func (s *Site) adminOverview(r *http.Request, _ identity.Principal) (page.Page, 
 		if v.Audit, err = operator.LastAudit(ctx, tx); err != nil {
 			return err
 		}
-		v.Acts, err = operator.Acts(ctx, tx, "", shownActs)
+		lately, err := operator.Acts(ctx, tx, "", shownActs)
+		v.Acts, err = recordOf(ctx, tx, lately, err)
 		return err
 	})
 	return page.Page{Template: "admin", Title: "Operate", Content: v, Reload: 30}, err
@@ -227,11 +228,7 @@ type jobsTable struct {
 
 // jobsOf makes the table of jobs of several workspaces.
 func jobsOf(ctx context.Context, tx *db.Tx, jobs []job.Summary) (jobsTable, error) {
-	var ids []string
-	for _, j := range jobs {
-		ids = append(ids, j.WorkspaceID)
-	}
-	names, err := identity.Names(ctx, tx, ids)
+	names, err := namesOf(ctx, tx, jobs, func(j job.Summary) string { return j.WorkspaceID })
 	return jobsTable{jobs, names}, err
 }
 
@@ -250,6 +247,8 @@ func (v overviewView) Mixed() bool {
 type askView struct {
 	adminView
 	What, Reason string
+	// WorkspaceID is the workspace that owns the target, and Workspace its name; "" for none.
+	WorkspaceID, Workspace string
 	// Fields are sent with the yes; Back is where the act leads.
 	Fields []field
 	Back   string
@@ -273,15 +272,18 @@ func (s *Site) act(r *http.Request, who identity.Principal) (page.Page, error) {
 		return page.Page{}, err
 	}
 	var proposed operator.Act
+	var names map[string]string
 	if r.PostForm.Get("yes") == "" {
 		if r.PostForm.Get("reference") == "" { // a yes that is sent twice moves money once
 			r.PostForm.Set("reference", wallet.NewReference())
 		}
 		err = s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
-			proposed, err = propose(r.Context(), tx, s, r.PostForm)
+			if proposed, err = propose(r.Context(), tx, s, r.PostForm); err == nil {
+				names, err = identity.Names(r.Context(), tx, []string{proposed.WorkspaceID})
+			}
 			return err
 		})
-		return s.asking(r.PostForm, proposed, back, err)
+		return s.asking(r.PostForm, proposed, names[proposed.WorkspaceID], back, err)
 	}
 	err = s.DB.Write(r.Context(), func(tx *db.Tx) error {
 		proposed, err := propose(r.Context(), tx, s, r.PostForm)
@@ -291,14 +293,14 @@ func (s *Site) act(r *http.Request, who identity.Principal) (page.Page, error) {
 		return err
 	})
 	if err != nil {
-		return s.asking(r.PostForm, proposed, back, err)
+		return s.asking(r.PostForm, proposed, "", back, err)
 	}
 	return page.Page{Location: back + "?did=act"}, nil
 }
 
 // asking is the page that asks, or says why it does not.
-func (s *Site) asking(form url.Values, act operator.Act, back string, err error) (page.Page, error) {
-	v := askView{What: act.What, Reason: act.Reason, Back: back}
+func (s *Site) asking(form url.Values, act operator.Act, workspace, back string, err error) (page.Page, error) {
+	v := askView{What: act.What, Reason: act.Reason, WorkspaceID: act.WorkspaceID, Workspace: workspace, Back: back}
 	p := page.Page{Template: "admin_ask", Title: "Are you sure?"}
 	if err != nil {
 		var e *fault.Error

@@ -143,7 +143,8 @@ func filterOf(pairs ...string) url.Values {
 type adminJobView struct {
 	adminView
 	job.Object
-	Log []operator.LogEntry
+	Workspace string // its name
+	Log       []operator.LogEntry
 	// Left is how many earlier entries of the log are left out.
 	Left int
 }
@@ -185,6 +186,11 @@ func (s *Site) adminJob(r *http.Request, _ identity.Principal) (page.Page, error
 		if v.Object, err = s.Jobs.Object(ctx, tx, id); err != nil {
 			return err
 		}
+		names, err := identity.Names(ctx, tx, []string{v.WorkspaceID})
+		if err != nil {
+			return err
+		}
+		v.Workspace = names[v.WorkspaceID]
 		v.Log, err = operator.JobLog(ctx, tx, id)
 		return err
 	})
@@ -379,7 +385,7 @@ func (s *Site) createNodeKey(r *http.Request, who identity.Principal) (page.Page
 // actsView is the content of the record of acts.
 type actsView struct {
 	adminView
-	Acts   []operator.Done
+	Acts   []recorded
 	Around page.Pager
 }
 
@@ -387,13 +393,14 @@ type actsView struct {
 func (s *Site) adminActs(r *http.Request, _ identity.Principal) (page.Page, error) {
 	v, around := actsView{adminView: viewOf(r, adminActsPath)}, page.Around{Before: r.URL.Query().Get("before")}
 	err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
-		if v.Acts, err = operator.Acts(r.Context(), tx, around.Before, adminRows+1); err != nil {
+		acts, err := operator.Acts(r.Context(), tx, around.Before, adminRows+1)
+		if v.Acts, err = recordOf(r.Context(), tx, acts, err); err != nil {
 			return err
 		}
 		around.Newer, err = operator.NewerActs(r.Context(), tx, around.Before, adminRows)
 		return err
 	})
-	v.Acts, around.Last = page.Ahead(v.Acts, adminRows, func(a operator.Done) string { return a.ActID })
+	v.Acts, around.Last = page.Ahead(v.Acts, adminRows, func(a recorded) string { return a.ActID })
 	v.Around = page.PagerOf("acts", adminActsPath, nil, around)
 	return page.Page{Template: "admin_acts", Title: "What operators did", Content: v}, err
 }

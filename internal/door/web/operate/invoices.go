@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -17,6 +18,7 @@ import (
 type adminInvoicesView struct {
 	adminView
 	Invoices []invoice.Invoice
+	Names    map[string]string // of their workspaces, by id
 	// Find is what the field has: a number, or the id of a workspace.
 	Find   string
 	Around page.Pager
@@ -34,14 +36,18 @@ func (s *Site) adminInvoices(r *http.Request, _ identity.Principal) (page.Page, 
 	around := page.Around{Before: q.Get("before")}
 	err := s.DB.Read(ctx, func(tx *db.Tx) (err error) {
 		if v.Find != workspaceID {
-			v.Invoices, err = invoice.Related(ctx, tx, strings.ToUpper(v.Find))
-			return err
+			if v.Invoices, err = invoice.Related(ctx, tx, strings.ToUpper(v.Find)); err != nil {
+				return err
+			}
+			return v.name(ctx, tx)
 		}
 		if v.Invoices, err = invoice.List(ctx, tx, workspaceID, around.Before, adminRows+1); err != nil {
 			return err
 		}
-		around.Newer, err = invoice.Newer(ctx, tx, workspaceID, around.Before, adminRows)
-		return err
+		if around.Newer, err = invoice.Newer(ctx, tx, workspaceID, around.Before, adminRows); err != nil {
+			return err
+		}
+		return v.name(ctx, tx)
 	})
 	if fault.Is(err, fault.InvoiceNotFound) { // the page says that there is none
 		err = nil
@@ -51,6 +57,12 @@ func (s *Site) adminInvoices(r *http.Request, _ identity.Principal) (page.Page, 
 		v.Around = page.PagerOf("invoices", adminInvoicesPath, filter, around)
 	}
 	return page.Page{Template: "admin_invoices", Title: "Invoices", Content: v}, err
+}
+
+// name reads the names of the workspaces of the invoices.
+func (v *adminInvoicesView) name(ctx context.Context, tx *db.Tx) (err error) {
+	v.Names, err = namesOf(ctx, tx, v.Invoices, func(i invoice.Invoice) string { return i.WorkspaceID })
+	return err
 }
 
 // adminInvoice sends an invoice of any workspace as PDF, the same bytes that the workspace gets.
