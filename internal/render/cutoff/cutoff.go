@@ -2,12 +2,14 @@
 // interrupted download do. Blender shows such a picture in magenta or in part, and leaves out
 // such a font, film or cache.
 //
-// It reads the first bytes of a file and its last ones, and little between them. What
+// It reads the first bytes of a file and its last ones, and little between them. Only of a file
+// whose length follows from all of its content does it read all, as far as a budget allows. What
 // always holds: it names a file only if something in it must lie beyond its end. It says nothing
 // of a file of another kind, of a damaged one, and of one that may have something after its
 // picture. A warning about a good file does harm.
 //
-// To add a kind of file, add a row to kinds. Start reading at Is.
+// To add a kind of file, add a row to kinds, or to named if only its name says what it is. Start
+// reading at Is.
 package cutoff
 
 import (
@@ -16,7 +18,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
-	"math/bits"
+	"path"
 	"strings"
 
 	"svc.example/internal/render/pixels/exr"
@@ -25,6 +27,8 @@ import (
 const (
 	headBytes  = 1 << 10
 	tailBytes  = 64 << 10
+	atOnce     = 1 << 20
+	mostTable  = 1 << 20 // of a table of places in a file
 	mostEXR    = 1 << 20 // of an OpenEXR header and its table of offsets
 	mostChunks = 1 << 16 // of a PNG
 	mostBoxes  = 1 << 12 // of a film
@@ -32,9 +36,10 @@ const (
 
 // file is what is read of a file.
 type file struct {
-	size int64
-	in   io.ReaderAt
-	head []byte
+	size    int64
+	in      io.ReaderAt
+	head    []byte
+	through *int64 // how many bytes may be read of files that are read as a whole
 }
 
 // kinds are the kinds of files by their first bytes, each with the function that reports whether
@@ -46,9 +51,10 @@ var kinds = []struct {
 }{
 	{0, "\x89PNG\r\n\x1a\n", cutPNG},
 	{0, "\xff\xd8\xff", cutJPEG},
-	{0, "RIFF", func(f file) bool { return f.lacks(8+int64(f.little32(4))) && f.little32(4) < 1<<31 }}, // a WAV that is written as a stream has a larger number
-	{0, "II*\x00", func(f file) bool { return cutTIFF(f, binary.LittleEndian) }},
-	{0, "MM\x00*", func(f file) bool { return cutTIFF(f, binary.BigEndian) }},
+	{0, "II*\x00", func(f file) bool { return cutTIFF(f, classicTIFF(binary.LittleEndian)) }},
+	{0, "MM\x00*", func(f file) bool { return cutTIFF(f, classicTIFF(binary.BigEndian)) }},
+	{0, "II+\x00", func(f file) bool { return cutTIFF(f, bigTIFF(binary.LittleEndian)) }},
+	{0, "MM\x00+", func(f file) bool { return cutTIFF(f, bigTIFF(binary.BigEndian)) }},
 	{0, exr.Magic, cutEXR},
 	{0, "BM", cutBMP},
 	{0, "\x00\x00\x00\x0cjP  \r\n\x87\n", cutJP2},
@@ -56,19 +62,48 @@ var kinds = []struct {
 	{0, "SDPX", func(f file) bool { return cutDPX(f, binary.BigEndian) }},
 	{0, "XPDS", func(f file) bool { return cutDPX(f, binary.LittleEndian) }},
 	{0, "\x80\x2a\x5f\xd7", cutCineon},
+	{0, "#?", cutRadiance},
+	{0, "\x01\xda", cutIris},
+	{0, "8BPS", cutPSD},
+	{0, "DDS ", cutDDS},
 	{0, "\x00\x01\x00\x00", cutFont},
 	{0, "OTTO", cutFont},
 	{0, "true", cutFont},
+	{0, "ttcf", cutCollection},
+	{0, "wOFF", func(f file) bool { return f.lacks(int64(f.big32(8))) }},
+	{0, "wOF2", func(f file) bool { return f.lacks(int64(f.big32(8))) }},
+	{0, "\x80\x01", cutPFB},
+	{0, " BDV\x00\x00\x00\x00", cutVDB},
+	{0, "POINTCACHE2\x00", cutPC2},
 	{0, "Ogawa", func(f file) bool { return f.at(5) != 0xff || f.lacks64(8) }}, // Alembic: closed, and where its root is
 	{0, "PXR-USDC", func(f file) bool { return f.lacks64(16) }},                // USD: where its table of contents is
+	{0, "#usda ", cutUSDA},
+	{0, "PK\x03\x04", func(f file) bool { return !f.endsWith("PK\x05\x06") }}, // a USDZ: its list of contents
+	{0, "RIFF", cutRIFF},
+	{0, "RF64", func(f file) bool {
+		return string(f.head[12:min(16, len(f.head))]) == "ds64" && f.lacks(8+int64(f.number(binary.LittleEndian, 20, 8)))
+	}},
+	{0, "FORM", func(f file) bool { return f.lacks(8 + int64(f.big32(4))) }}, // AIFF
+	{0, "OggS", cutOgg},
+	{0, "fLaC", cutFLAC},
 	{0, "\x1a\x45\xdf\xa3", cutMatroska},
 	{4, "ftyp", cutMP4},
+	{4, "moov", cutMP4}, // of QuickTime, which has them in any order
+	{4, "mdat", cutMP4},
+	{4, "wide", cutMP4},
+}
+
+// named are the kinds of files that have no magic, by their extensions.
+var named = map[string]func(f file) bool{
+	".tga": cutTarga, ".vda": cutTarga, ".icb": cutTarga, ".vst": cutTarga,
+	".mdd": cutMDD, ".ies": cutIES, ".mp3": cutMP3,
 }
 
 // Is reports whether a file of size bytes is certainly cut off. A file that cannot be read is
-// not.
-func Is(size int64, in io.ReaderAt) bool {
-	f := file{size: size, in: in}
+// not. through is how many bytes may still be read of files that have to be read as a whole; those
+// that are larger are not judged.
+func Is(name string, size int64, in io.ReaderAt, through *int64) bool {
+	f := file{size: size, in: in, through: through}
 	if f.head = f.read(0, headBytes); f.head == nil {
 		return false
 	}
@@ -77,7 +112,17 @@ func Is(size int64, in io.ReaderAt) bool {
 			return k.cut(f)
 		}
 	}
-	return false
+	cut := named[strings.ToLower(path.Ext(name))]
+	return cut != nil && cut(f)
+}
+
+// whole reads the file from its beginning to its end; nil if that is more than may be read.
+func (f file) whole() *bufio.Reader {
+	if f.size > *f.through {
+		return nil
+	}
+	*f.through -= f.size
+	return bufio.NewReaderSize(io.NewSectionReader(f.in, 0, f.size), int(min(f.size, atOnce)))
 }
 
 // read returns up to n bytes from a place on; nil if the file cannot be read.
@@ -107,6 +152,10 @@ func (f file) number(order binary.ByteOrder, from, bytes int) uint64 {
 		return uint64(order.Uint32(f.head[from:]))
 	}
 	return order.Uint64(f.head[from:])
+}
+
+func (f file) little16(from int) uint16 {
+	return uint16(f.number(binary.LittleEndian, from, 2))
 }
 
 func (f file) little32(from int) uint32 {
@@ -173,44 +222,17 @@ func cutJPEG(f file) bool {
 	}
 }
 
-// cutTIFF finds the first directory, which most programs write last: a count, entries of 12
-// bytes, and where the next directory is. An entry has its tag, the type and number of its
-// values, and the values themselves or their place.
-func cutTIFF(f file, order binary.ByteOrder) bool {
-	const entry, inside = 12, 4
-	from := int64(f.number(order, 4, 4))
-	count := f.read(from, 2)
-	if f.lacks(from+2) || count == nil {
-		return f.lacks(from + 2)
-	}
-	entries := f.read(from+2, entry*int64(order.Uint16(count)))
-	if f.lacks(from + 2 + entry*int64(order.Uint16(count)) + 4) {
-		return true
-	}
-	for ; len(entries) >= entry; entries = entries[entry:] {
-		bytes := int64(order.Uint32(entries[4:])) * map[uint16]int64{1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 7: 1}[order.Uint16(entries[2:])]
-		if bytes > inside && f.lacks(int64(order.Uint32(entries[8:]))+bytes) {
-			return true
-		}
-	}
-	return false
-}
-
 // cutEXR finds the chunk that lies last.
 func cutEXR(f file) bool {
-	e, err := exr.Open(bufio.NewReader(io.NewSectionReader(f.in, 0, min(f.size, mostEXR))))
-	if err != nil {
+	last, before, err := exr.End(bufio.NewReaderSize(io.NewSectionReader(f.in, 0, min(f.size, mostEXR)), tailBytes))
+	switch {
+	case err != nil:
 		return errors.Is(err, io.ErrUnexpectedEOF) && f.size < mostEXR
-	}
-	last, err := e.LastChunk()
-	if err != nil {
-		return errors.Is(err, io.ErrUnexpectedEOF) && f.size < mostEXR
-	}
-	if last > f.size-8 {
+	case last > f.size-before-4:
 		return true
 	}
-	chunk := f.read(last, 8) // its first row, its size
-	return chunk != nil && f.lacks(last+8+int64(binary.LittleEndian.Uint32(chunk[4:])))
+	chunk := f.read(last, before+4)
+	return chunk != nil && f.lacks(last+before+4+int64(binary.LittleEndian.Uint32(chunk[before:])))
 }
 
 // cutBMP knows how many bytes pixels without compression take.
@@ -258,79 +280,4 @@ func cutCineon(f file) bool {
 
 func cutFilm(f file, from, width, height, bits int64) bool {
 	return width > 0 && width < 1<<20 && height < 1<<20 && from < 1<<31 && f.lacks(from+width*height*bits/8)
-}
-
-// cutFont reads the table of an OpenType or TrueType font: each entry has a place and a length.
-func cutFont(f file) bool {
-	for i := range int(f.number(binary.BigEndian, 4, 2)) {
-		entry := 12 + 16*i
-		if entry+16 > len(f.head) {
-			return f.lacks(int64(entry) + 16)
-		}
-		if f.lacks(int64(f.big32(entry+8)) + int64(f.big32(entry+12))) {
-			return true
-		}
-	}
-	return false
-}
-
-// cutMP4 follows the boxes of a film, each with its length and its type. One that has samples
-// needs a table of them.
-func cutMP4(f file) bool {
-	samples, table := false, false
-	for from, n := int64(0), 0; n < mostBoxes; n++ {
-		box := f.read(from, 16)
-		if len(box) < 8 {
-			return box != nil && (len(box) > 0 || samples && !table)
-		}
-		samples = samples || string(box[4:8]) == "mdat"
-		table = table || string(box[4:8]) == "moov" || string(box[4:8]) == "moof"
-		length := uint64(binary.BigEndian.Uint32(box))
-		switch {
-		case length == 0: // to the end of the file
-			return samples && !table
-		case length == 1 && len(box) == 16:
-			length = binary.BigEndian.Uint64(box[8:])
-		}
-		if length < 8 {
-			return false
-		}
-		if length > uint64(f.size-from) {
-			return true
-		}
-		from += int64(length)
-	}
-	return false
-}
-
-// cutMatroska finds the length of the one segment that follows the header. That of a live
-// recording is not known.
-func cutMatroska(f file) bool {
-	header, begin := ebmlLength(f, 4)
-	if begin == 0 || header > headBytes/2 {
-		return false
-	}
-	from := begin + int(header)
-	if f.number(binary.BigEndian, from, 4) != 0x18538067 {
-		return false
-	}
-	length, begin := ebmlLength(f, from+4)
-	return begin > 0 && length > uint64(max(0, f.size-int64(begin)))
-}
-
-// ebmlLength reads a length in the head, and where what has it begins; 0 if it is not known. The
-// zeros at the front of the first byte tell how many bytes follow it.
-func ebmlLength(f file, from int) (length uint64, begin int) {
-	more := bits.LeadingZeros8(f.at(from))
-	if more > 7 || from+more >= len(f.head) {
-		return 0, 0
-	}
-	length = uint64(f.at(from)) & (1<<(7-more) - 1)
-	for i := range more {
-		length = length<<8 | uint64(f.at(from+1+i))
-	}
-	if length == 1<<(7*(more+1))-1 { // all ones
-		return 0, 0
-	}
-	return length, from + more + 1
 }

@@ -21,10 +21,11 @@ type Unreadable struct {
 // Bounds of reading the beginnings of files.
 const (
 	headBytes    = 512
-	maxHeads     = 2000 // files that are opened
-	smallFile    = 1024 // a Git LFS pointer is smaller
-	headsOfASet  = 8    // of the larger files of a set: what spoils one mostly spoils all
-	maxEnds      = 500  // files whose end is looked at too, which takes another request of a store
+	maxHeads     = 2000     // files that are opened
+	smallFile    = 1024     // a Git LFS pointer is smaller
+	headsOfASet  = 8        // of the larger files of a set: what spoils one mostly spoils all
+	maxEnds      = 500      // files whose end is looked at too, which takes another request of a store
+	maxThrough   = 64 << 20 // of files that are read to their end, since only all of it tells where that is
 	targaHeader  = 18
 	isobmffBrand = 8 // where a file of the MP4 family names its kind
 )
@@ -32,7 +33,7 @@ const (
 // readHeads looks at the first bytes of the files that the picture needs, and of sounds, and at
 // the last bytes of some, and notes those that cannot be read.
 func (s *search) readHeads(files []File) {
-	left, ends, known := maxHeads, maxEnds, map[string]string{}
+	left, rest, known := maxHeads, ends{files: maxEnds, bytes: maxThrough}, map[string]string{}
 	for i := range files {
 		f := &files[i]
 		if !f.There() || f.Kind == KindLibrary || f.Reach != ReachNeeded && f.Kind != KindSound {
@@ -53,7 +54,7 @@ func (s *search) readHeads(files []File) {
 			why, seen := known[key]
 			if !seen {
 				left--
-				why = s.unreadable(f.Kind, n, &ends)
+				why = s.unreadable(f.Kind, n, &rest)
 				known[key] = why
 			}
 			if why != "" {
@@ -64,9 +65,15 @@ func (s *search) readHeads(files []File) {
 	}
 }
 
+// ends is how much may still be read of the ends of files.
+type ends struct {
+	files int
+	bytes int64 // of those that are read as a whole
+}
+
 // unreadable says why a file cannot be read; "" where it may be. A file that cannot be opened
-// is the concern of those that send it. ends is of how many files the end may still be looked at.
-func (s *search) unreadable(kind Kind, n Name, ends *int) string {
+// is the concern of those that send it.
+func (s *search) unreadable(kind Kind, n Name, left *ends) string {
 	if n.Bytes == 0 {
 		return whyUnreadable(kind, n, nil)
 	}
@@ -80,11 +87,11 @@ func (s *search) unreadable(kind Kind, n Name, ends *int) string {
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return ""
 	}
-	if why := whyUnreadable(kind, n, head[:read]); why != "" || *ends <= 0 || kind == KindSimulation {
+	if why := whyUnreadable(kind, n, head[:read]); why != "" || left.files <= 0 || kind == KindSimulation {
 		return why
 	}
-	*ends--
-	if in, ok := f.(io.ReaderAt); ok && cutoff.Is(n.Bytes, in) {
+	left.files--
+	if in, ok := f.(io.ReaderAt); ok && cutoff.Is(n.Path, n.Bytes, in, &left.bytes) {
 		return "is cut off: its end is missing"
 	}
 	return ""
@@ -138,7 +145,7 @@ func (s *search) spoilt(library *blend) string {
 		return ""
 	case library.inside == nil:
 		if n, ok := s.tree.file(library.path); ok {
-			return cmp.Or(s.unreadable(KindLibrary, n, new(int)), "is not a .blend file")
+			return cmp.Or(s.unreadable(KindLibrary, n, new(ends)), "is not a .blend file")
 		}
 	}
 	return "is not a .blend file"

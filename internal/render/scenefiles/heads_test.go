@@ -83,6 +83,33 @@ func TestAFileThatEndsTooEarlyIsNamed(t *testing.T) {
 	}
 }
 
+// TestACutFileIsNamedByWhatItIs: by its content, or by its name where that has no magic.
+func TestACutFileIsNamedByWhatItIs(t *testing.T) {
+	t.Parallel()
+	lamp := "IESNA:LM-63-1995\nTILT=NONE\n1 1000 1 2 1 1 1 0 0 0\n1 1 100\n0 90\n0\n100 "
+	targa := "\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\x01\x00\x18\x00pixel"
+	for _, c := range []struct {
+		kind          Kind
+		name, content string
+		cut           bool
+	}{
+		{KindLight, "lamp.ies", lamp, true},
+		{KindLight, "lamp.ies", lamp + "90", false},
+		{KindImage, "wood.TGA", targa, true},
+		{KindImage, "wood.tga", targa + "s", false},
+		{KindImage, "wood.xyz", targa, false},
+		{KindSound, "step.ogg", "OggS\x00" + strings.Repeat("x", 30), true},
+	} {
+		s := searchOf()
+		s.tree.files.(fstest.MapFS)[c.name] = &fstest.MapFile{Data: []byte(c.content)}
+		files := []File{{Kind: c.kind, Status: StatusFound, Reach: ReachNeeded, Names: []Name{{c.name, int64(len(c.content))}}}}
+		s.readHeads(files)
+		if got := len(files[0].Unreadable) == 1; got != c.cut {
+			t.Errorf("%s of %d bytes: %v, want that it is named: %v", c.name, len(c.content), files[0].Unreadable, c.cut)
+		}
+	}
+}
+
 func TestTheFirstBytesAreReadOfWhatThePictureNeedsAndOfSounds(t *testing.T) {
 	t.Parallel()
 	s := searchOf()

@@ -48,7 +48,7 @@ func PutFiles(s *quote.Scene, found *scenefiles.Found) {
 			Path: f.Path, Kind: string(kind), From: f.From, Owner: f.Owner, UsedBy: f.UsedBy, Status: quote.FileStatus(status), Wanted: f.Wanted, Stored: f.Stored,
 		})
 		for _, u := range f.Unreadable {
-			s.UnreadableFiles = append(s.UnreadableFiles, quote.UnreadableFile{Path: u.Path, Why: u.Why, Kind: string(kind), Owner: f.Owner, UsedBy: f.UsedBy, From: from(f.From)})
+			s.UnreadableFiles = append(s.UnreadableFiles, quote.UnreadableFile{Path: u.Path, Why: u.Why, Kind: string(f.Kind), Owner: f.Owner, UsedBy: f.UsedBy, From: from(f.From)})
 		}
 		if q := f.Sequence; q != nil && len(s.Sequences) < mostSequences {
 			s.Sequences = append(s.Sequences, quote.Sequence{Path: f.Path, Kind: string(kind), Owner: f.Owner, UsedBy: f.UsedBy, From: from(f.From), Uses: q.Uses, Lacks: q.Lacks})

@@ -60,7 +60,7 @@ func TestASceneNamesItsFilesThatCannotBeRead(t *testing.T) {
 		Kind: scenefiles.KindLight, Path: "lamp.ies", From: "lib.blend", Owner: "lamp", UsedBy: "light Key", Status: scenefiles.StatusFound, Reach: scenefiles.ReachNeeded,
 		Names: []scenefiles.Name{{Path: "lamp.ies"}}, Unreadable: []scenefiles.Unreadable{{Path: "lamp.ies", Why: "is empty"}},
 	}}})
-	want := []quote.UnreadableFile{{Path: "lamp.ies", Why: "is empty", Kind: "image", Owner: "lamp", UsedBy: "light Key", From: "lib.blend"}}
+	want := []quote.UnreadableFile{{Path: "lamp.ies", Why: "is empty", Kind: "light", Owner: "lamp", UsedBy: "light Key", From: "lib.blend"}}
 	if !slices.Equal(scene.UnreadableFiles, want) {
 		t.Errorf("%+v, want %+v", scene.UnreadableFiles, want)
 	}

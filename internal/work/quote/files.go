@@ -36,7 +36,7 @@ const (
 type UnreadableFile struct {
 	Path   string `json:"path" doc:"Where it is in the project."`
 	Why    string `json:"why" doc:"Why it cannot be read, such as \"is a Git LFS pointer, not a picture\"."`
-	Kind   string `json:"kind" doc:"As in files."`
+	Kind   string `json:"kind" doc:"As in files; \"light\" is an IES profile, and \"script\" a shader."`
 	Owner  string `json:"owner" doc:"The data-block that wants it."`
 	UsedBy string `json:"used_by,omitempty" doc:"What uses that data-block, such as \"material Floor\"."`
 	From   string `json:"from,omitempty" doc:"The library that names it; absent for the main file."`
@@ -66,7 +66,14 @@ func unreadableText(f UnreadableFile) string {
 	if f.UsedBy != "" {
 		user = ", used by " + f.UsedBy
 	}
-	return fmt.Sprintf("%s %s (%s %s%s%s)", f.Path, f.Why, f.Kind, f.Owner, user, inLibrary(f.From))
+	kind := f.Kind
+	switch kind {
+	case "light":
+		kind = "light profile"
+	case "script":
+		kind = "shader"
+	}
+	return fmt.Sprintf("%s %s (%s %s%s%s)", f.Path, f.Why, kind, f.Owner, user, inLibrary(f.From))
 }
 
 // remapped lists the files that are in the project where Blender does not look: those that

@@ -3194,7 +3194,7 @@ export interface Schemas {
     UnreadableFile: {
         /** @description The library that names it; absent for the main file. */
         from?: string;
-        /** @description As in files. */
+        /** @description As in files; "light" is an IES profile, and "script" a shader. */
         kind: string;
         /** @description The data-block that wants it. */
         owner: string;

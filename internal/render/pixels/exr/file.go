@@ -129,19 +129,6 @@ func (f *File) Meaning() iter.Seq2[string, []byte] {
 	}
 }
 
-// LastChunk reads the table of offsets, and returns the place in the file of the chunk that lies
-// last. A cut table is an io.ErrUnexpectedEOF. It comes right after Open, and nothing after it.
-func (f *File) LastChunk() (last int64, err error) {
-	for range (f.Height + f.perChunk - 1) / f.perChunk {
-		var offset [8]byte
-		if _, err := io.ReadFull(f.in, offset[:]); err != nil {
-			return 0, fmt.Errorf("read the OpenEXR offsets: %w", noEOF(err))
-		}
-		last = max(last, int64(binary.LittleEndian.Uint64(offset[:])))
-	}
-	return last, nil
-}
-
 // DWA reports that the pixels are packed with DWA, which loses some of them: what unpacks them is
 // float arithmetic, which differs between processors. Rows of a packed chunk are given only after
 // ShowDWA.
