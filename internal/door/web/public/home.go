@@ -15,8 +15,8 @@ import (
 // homeView is the content of the home page. All its figures come from package
 // contract, so that the page cannot differ from the API.
 type homeView struct {
-	Price, Currency, Blender string
-	Frames, MiB              int64
+	Currency, Blender       string
+	PriceCents, Frames, MiB int64
 	// AgentURL is the address of the MCP tools.
 	AgentURL string // of the tools for agents
 }
@@ -24,9 +24,8 @@ type homeView struct {
 // home builds the home page. It reads no database, so that it opens whatever
 // state the service is in.
 func (s *Site) home(*http.Request) (page.Page, error) {
-	cents := contract.Published().Current().CentsPerFrame
 	return page.Page{Template: "home", Title: "Blender Cycles, rendered at a locked price", Content: homeView{
-		Price: fmt.Sprintf("%d.%02d", cents/100, cents%100), Currency: contract.Currency, Blender: contract.BlenderVersion,
+		PriceCents: contract.Published().Current().CentsPerFrame, Currency: contract.Currency, Blender: contract.BlenderVersion,
 		Frames: contract.MaxFrames, MiB: contract.MaxUploadBytes >> 20, AgentURL: s.Links.To(links.AgentPath),
 	}}, nil
 }
