@@ -313,3 +313,116 @@ def _(scene):
     key = next(key for key in keys if key.co[0] == 118)
     key.co = (118, 0.9)
     keys.id_data.fcurves[0].update()
+
+
+# -- what curves set -----------------------------------------------------------
+# animated.blend has curves of all kinds of properties; animated_elsewhere.blend was saved in
+# another frame, in which they have other values.
+
+
+def animated():
+    bpy.ops.wm.open_mainfile(filepath=os.path.join(FOLDER, "scene.blend"))
+    scene, cube = bpy.context.scene, bpy.data.objects["Cube"]
+
+    def key(owner, name, *values):
+        for frame, value in zip((1, 250), values):
+            setattr(owner, name, value)
+            owner.keyframe_insert(name, frame=frame)
+
+    lamp = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "SPOT"))
+    scene.collection.objects.link(lamp)
+    key(lamp.data, "color", (1, 0, 0), (0, 1, 0))
+    key(lamp.data, "energy", 10, 20)
+    key(lamp.data, "spot_size", 0.5, 1)
+    key(cube, "color", (0, 0, 0, 1), (1, 1, 1, 1))
+    key(cube, "hide_render", False, True)
+    key(cube, "delta_rotation_euler", (0, 0, 0), (1, 1, 1))
+    key(cube.modifiers.new("Bend", "SIMPLE_DEFORM"), "factor", 0.1, 0.9)
+    key(cube.constraints.new("LIMIT_SCALE"), "influence", 0.2, 0.8)
+    key(cube.constraints["Limit Scale"], "max_x", 1, 2)
+    scene.world = bpy.data.worlds.new("World")
+    scene.world.use_nodes = True
+    key(scene.world.mist_settings, "start", 1, 2)
+    nodes = scene.world.node_tree.nodes
+    sky, value = nodes.new("ShaderNodeTexSky"), nodes.new("ShaderNodeValue")
+    scene.world.node_tree.links.new(sky.outputs[0], nodes["Background"].inputs[0])
+    scene.world.node_tree.links.new(value.outputs[0], nodes["Background"].inputs[1])
+    key(sky, "sun_elevation", 0.1, 1)
+    key(value.outputs[0], "default_value", 1, 2)
+    rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones.new("Bone").tail = (0, 0, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bone = rig.pose.bones["Bone"]
+    bone["switch"] = 0.5
+    for frame, number in ((1, 0.0), (250, 1.0)):
+        bone["switch"] = number
+        bone.keyframe_insert('["switch"]', frame=frame)
+    key(bone, "bbone_easein", 0.5, 1)
+    key(bone.constraints.new("LIMIT_ROTATION"), "influence", 0.3, 0.6)
+    curve("CubeAction").modifiers.new("CYCLES")
+    scene.frame_set(1)
+    save("animated")
+
+
+animated()
+
+
+@edited("animated", "animated_elsewhere")
+def _(scene):
+    scene.frame_set(200)
+
+
+@edited("animated", "animated_else")
+def _(scene):
+    """A value next to an animated one."""
+    bpy.data.lights["Lamp"].spot_blend = 0.7
+
+
+# -- modifiers of curves -------------------------------------------------------
+# Of looks.blend, a modifier of the curve shows a frame as others are.
+
+
+def looks(name, kind, **settings):
+    @revision(name)
+    def _(scene):
+        modifier = curve("CubeAction").modifiers.new(kind)
+        for setting, value in settings.items():
+            setattr(modifier, setting, value)
+
+    @edited(name, name + "_moved")
+    def _(scene):
+        key = next(key for key in curve("CubeAction").keyframe_points if key.co[0] == 118)
+        key.co = (118, 4.5)
+        curve("CubeAction").update()
+
+
+looks("stepped", "STEPPED", frame_step=10)
+looks("limited", "LIMITS", use_max_x=True, max_x=120)
+
+
+@revision("beyond")
+def _(scene):
+    """Runs on beyond its last key, which is the last frame."""
+    last = curve("CubeAction").keyframe_points[-1]
+    last.co.x = 230
+    curve("CubeAction").update()
+
+
+@edited("beyond", "beyond_line")
+def _(scene):
+    curve("CubeAction").extrapolation = "LINEAR"
+
+
+@edited("beyond", "beyond_cycles")
+def _(scene):
+    curve("CubeAction").modifiers.new("CYCLES")
+
+
+@edited("beyond_cycles", "beyond_cycles_moved")
+def _(scene):
+    key = next(key for key in curve("CubeAction").keyframe_points if key.co[0] == 118)
+    key.co = (118, 4.5)
+    curve("CubeAction").update()

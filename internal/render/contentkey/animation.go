@@ -7,9 +7,10 @@ import (
 
 // animation is what of the curves of a scene counts in the frames around their keys alone.
 type animation struct {
-	curves []curve
-	around map[int32]bool // blocks of keys that count so
-	keeps  bool           // the values that curves set: others may override what sets them
+	curves  []curve
+	around  map[int32]bool // blocks of keys that count so
+	extends map[int32]bool // their curves: what is beyond their ends counts so too
+	keeps   bool           // the values that curves set: others may override what sets them
 }
 
 // animate finds the curves that count around their keys: those of actions that nothing uses
@@ -17,7 +18,7 @@ type animation struct {
 // except in a library, where others use the data-blocks of heads, and where drivers set the
 // scene.
 func (w *reached) animate(heads ...int32) *animation {
-	a := &animation{around: map[int32]bool{}, keeps: len(heads) > 0 || w.drivesScene()}
+	a := &animation{around: map[int32]bool{}, extends: map[int32]bool{}, keeps: len(heads) > 0 || w.drivesScene()}
 	users, elsewhere := w.actions()
 	for _, head := range heads {
 		elsewhere[head] = true
@@ -68,45 +69,78 @@ func (w *reached) actions() (users map[int32][]int32, elsewhere map[int32]bool) 
 	return users, elsewhere
 }
 
-// curve takes a curve, if nothing in it reaches beyond its keys.
+// curve takes a curve: the keys around a frame count for it, and the value that it sets does not.
 func (w *reached) curve(a *animation, action, c int32, users []int32) {
 	bezt := w.pointer(c, "bezt")
 	path, ok := w.textAt(w.pointer(c, "rna_path"))
-	if !ok || bezt == nowhere || w.extras[bezt] == nil || !w.modifiedInPlace(c) || w.pointer(c, "driver") != nowhere || w.pointer(c, "fpt") != nowhere {
+	if !ok || bezt == nowhere || w.extras[bezt] == nil || w.pointer(c, "driver") != nowhere || w.pointer(c, "fpt") != nowhere {
 		return
 	}
 	keys, flag, index := w.extras[bezt].keys, w.number(c, "flag"), w.number(c, "array_index")
-	if int64(len(keys)) != w.number(c, "totvert") || !inOrder(keys) || a.around[bezt] {
+	if len(keys) == 0 || int64(len(keys)) != w.number(c, "totvert") || a.around[bezt] {
 		return
 	}
-	a.around[bezt] = true
-	a.curves = append(a.curves, curve{
-		action: w.nameOf(w.blocks[action].owner), path: valueName(path, index),
-		keys: keys, extend: w.number(c, "extend"), discrete: flag&curveDiscrete != 0,
-	})
+	if looks, ok := w.looks(c); ok && inOrder(keys) {
+		a.around[bezt], a.extends[c] = true, true
+		a.curves = append(a.curves, curve{
+			action: w.nameOf(w.blocks[action].owner), path: valueName(path, index),
+			keys: keys, extend: w.number(c, "extend"), discrete: flag&curveDiscrete != 0, looks: looks,
+		})
+	}
 	if flag&(curveMuted|curveDisabled) != 0 || w.mutedGroup(c) {
 		return
 	}
 	for _, base := range users {
 		if !a.keeps && !w.overrides(base) && w.actsOn(action, base) {
-			b, property := w.target(base, path)
-			w.forget(b, property, index)
+			w.forget(w.target(base, path), index)
 		}
 	}
 }
 
-// modifiedInPlace reports whether the modifiers of a curve compute its value at a time from
-// the value at that time. Others look at another time: cycles, steps and limits.
-func (w *reached) modifiedInPlace(c int32) bool {
-	const generator, function, envelope, noise = 1, 2, 3, 5 // FModifier.type
+// looks are the modifiers of a curve that compute its value at a time from the curve at
+// another, the first one to do so first. It is not ok where that may be any time.
+func (w *reached) looks(c int32) (looks []look, ok bool) {
+	const generator, function, envelope, cycles, noise, limits, stepped = 1, 2, 3, 4, 5, 8, 9 // FModifier.type
 	for m := range w.list(w.pointer(c, "modifiers.first")) {
+		data := w.pointer(m, "data")
 		switch w.number(m, "type") {
-		case generator, function, envelope, noise:
+		case generator, function, envelope, noise: // from the value at that time
+		case cycles:
+			looks = append(looks, look{cycles: true})
+		case limits:
+			const fromTime, toTime = 1 << 0, 1 << 1 // FMod_Limits.flag
+			l, flag := always(), w.number(data, "flag")
+			if flag&fromTime != 0 {
+				l.least = w.float(data, "rect.xmin")
+			}
+			if flag&toTime != 0 {
+				l.most = w.float(data, "rect.xmax")
+			}
+			if !w.rawOf(data, "FMod_Limits") || !(l.least <= l.most) {
+				return nil, false
+			}
+			looks = append(looks, l)
+		case stepped:
+			l := always()
+			l.step = w.float(data, "step_size")
+			if !w.rawOf(data, "FMod_Stepped") || !(l.step > 0) || math.IsInf(l.step, 0) {
+				return nil, false
+			}
+			looks = append(looks, l)
 		default:
-			return false
+			return nil, false
 		}
 	}
-	return true
+	slices.Reverse(looks) // Blender begins with the last
+	return looks, true
+}
+
+// always is a look that shows each time as it is.
+func always() look { return look{least: math.Inf(-1), most: math.Inf(1)} }
+
+// rawOf reports whether a block is kept raw and has that struct.
+func (w *reached) rawOf(b int32, of string) bool {
+	return b != nowhere && w.structOf(b) == of && w.extras[b] != nil && w.extras[b].raw != nil
 }
 
 const groupMuted = 1 << 4 // bActionGroup.flag

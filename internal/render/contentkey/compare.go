@@ -87,7 +87,7 @@ func around(before, after *Scene, changed framelist.List) (causes []Cause) {
 			continue // the action differs everywhere
 		}
 		keys := differing(a.keys, b.keys)
-		if keys == 0 {
+		if keys == 0 && a.extend == b.extend {
 			continue
 		}
 		if actions[a.action] == nil {

@@ -52,6 +52,40 @@ type curve struct {
 	keys     []key  // by time
 	extend   int64
 	discrete bool
+	looks    []look
+}
+
+// look is a modifier that has a curve show a time as another one is. Its influence can be
+// anything between that and none.
+type look struct {
+	cycles      bool    // it repeats the keys: between the first and the last one it does nothing
+	step        float64 // it shows a time that is at most so far away
+	least, most float64 // it shows these in place of earlier and later ones
+}
+
+// looked are the times that the curve is computed from to show those from one to another: all
+// times where it is not ok.
+func (c *curve) looked(from, to float64) (float64, float64, bool) {
+	for _, l := range c.looks {
+		if l.cycles {
+			if from < float64(c.keys[0].point[0]) || to > float64(c.keys[len(c.keys)-1].point[0]) {
+				return from, to, false
+			}
+			continue
+		}
+		from, to = min(from-l.step, l.limit(from)), max(to+l.step, l.limit(to))
+	}
+	return from, to, true
+}
+
+func (l *look) limit(t float64) float64 {
+	switch {
+	case t < l.least:
+		return l.least
+	case t > l.most:
+		return l.most
+	}
+	return t
 }
 
 // near is how far from a key Blender still takes the key's value, with room to spare.
@@ -61,6 +95,10 @@ const near = 0.001
 // between keys that the span touches. Blender computes a value from the keys before and
 // after it, and beyond the ends from the last two; see fcurve_eval_keyframes.
 func (c *curve) append(b []byte, from, to float64) []byte {
+	from, to, ok := c.looked(from, to)
+	if !ok {
+		return c.all(b)
+	}
 	if from == to {
 		if i := c.at(from); i >= 0 {
 			kind := byte('k')
@@ -91,6 +129,19 @@ func (c *curve) append(b []byte, from, to float64) []byte {
 		} else {
 			b = c.between(b, &c.keys[i], &c.keys[i+1])
 		}
+	}
+	return b
+}
+
+// all adds everything that the values of the curve come from.
+func (c *curve) all(b []byte) []byte {
+	b = append(b, 'a', byte(c.extend))
+	for i := range c.keys {
+		k := &c.keys[i]
+		b = floats(append(b, k.how, k.easing), k.left[:]...)
+		b = floats(b, k.point[:]...)
+		b = floats(b, k.right[:]...)
+		b = floats(b, k.back, k.amplitude, k.period)
 	}
 	return b
 }

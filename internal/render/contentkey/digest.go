@@ -108,6 +108,7 @@ func (d *digest) cryptomatte() bool {
 // its part, only what no other cause names counts: see Compare.
 func (d *digest) block(own io.Writer, b int32, first int) {
 	around := d.animation.around[b]
+	extend := d.extend(b)
 	switch {
 	case d.viewport[b]:
 		write(own, 'v')
@@ -115,6 +116,10 @@ func (d *digest) block(own io.Writer, b int32, first int) {
 		write(own, 'k')
 	default:
 		write(own, d.blocks[b].sum[:]...)
+		if !d.animation.extends[b] {
+			write(own, extend...)
+		}
+		write(own, d.base(b, true)...)
 		if x := d.extras[b]; x != nil {
 			write(own, x.unset()...)
 		}
@@ -133,9 +138,21 @@ func (d *digest) block(own io.Writer, b int32, first int) {
 		case around && w.local:
 			write(w.hash, 'k')
 		default:
+			if !w.local || !d.animation.extends[b] {
+				write(w.hash, extend...)
+			}
+			write(w.hash, d.base(b, w.local)...)
 			d.together(w, b)
 		}
 	}
+}
+
+// extend is how a curve runs beyond its keys; nothing for other blocks.
+func (d *digest) extend(b int32) []byte {
+	if d.structOf(b) != "FCurve" {
+		return nil
+	}
+	return []byte{'x', byte(d.number(b, "extend"))}
 }
 
 // together hashes a block with the others.
@@ -161,6 +178,18 @@ func (d *digest) together(w *way, b int32) {
 		}
 		write(w.hash, placed(int(d.place[to]), 2)...)
 	}, w.hash)
+}
+
+// base is the flag of a base, without what curves set, if so; nothing for other blocks.
+func (d *digest) base(b int32, unset bool) []byte {
+	flag, ok := d.bases[b]
+	if !ok {
+		return nil
+	}
+	if unset {
+		flag &^= d.shown[d.pointer(b, "object")]
+	}
+	return binary.LittleEndian.AppendUint32([]byte{'b'}, flag)
 }
 
 // pointersOf shows the pointers of a block, and writes 0 for those that lead nowhere.

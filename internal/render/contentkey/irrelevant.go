@@ -72,7 +72,7 @@ func irrelevantInData() map[string]map[reason]string {
 			computed: "curval prev_norm_factor prev_offset",
 			ui:       "active_keyframe_index color_mode color",
 			editing:  "auto_smoothing",
-			ordered:  "totvert", // the keys count instead: see curves.go
+			ordered:  "totvert extend", // the keys, and what is beyond them, count instead: see curves.go
 		},
 		"bActionGroup": {ui: "customCol cs"},
 		"bAction":      {ui: "active_marker markers", thumbnail: "preview"},

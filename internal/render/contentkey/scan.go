@@ -35,6 +35,8 @@ type file struct {
 	byAddr   []int32 // blocks, sorted by their addresses
 	extras   map[int32]*extra
 	memory   map[int32]string // blocks of what has memory, and how people call it
+	bases    map[int32]uint32 // the flags of bases, which lead to objects
+	shown    map[int32]uint32 // objects that curves hide, and what of these flags follows from that
 	kept     int
 
 	subversion int64
@@ -70,6 +72,7 @@ type extra struct {
 	matrices  [16]byte
 	spans     []byte
 	name      string // of nodes, bones and shape keys; of libraries the path
+	kind      string // of nodes
 	property  int8   // IDProperty.type
 	weak      bool   // it stands for data of a library that is loaded only if other data needs it
 }
@@ -88,7 +91,7 @@ func (s *sieve) counts(code string) bool {
 // read makes two passes over a file: the first learns its structs and where its blocks are,
 // the second what the blocks contain.
 func read(open func() (io.ReadCloser, error), o records.Options) (*file, error) {
-	f := &file{extras: map[int32]*extra{}, memory: map[int32]string{}, buffer: make([]byte, 1<<16), hash: sha256.New()}
+	f := &file{extras: map[int32]*extra{}, memory: map[int32]string{}, bases: map[int32]uint32{}, shown: map[int32]uint32{}, buffer: make([]byte, 1<<16), hash: sha256.New()}
 	var first, second sieve
 	shape, err := pass(open, o, func(b records.Block, _ io.Reader) error {
 		if !first.counts(b.Code) {
@@ -281,6 +284,7 @@ func (f *file) takeStructs(at int32, l *layout, size int64, data io.Reader) erro
 // takeStruct takes one struct; first is set in the first buffer of a block.
 func (f *file) takeStruct(at int32, l *layout, b []byte, first bool) {
 	own := f.ownMask(l, b)
+	still := l.adt != nowhere && f.Address(b[l.adt:]) == 0 // no curve sets what it has
 	for _, m := range l.members {
 		v := b[m.offset : m.offset+m.size]
 		switch {
@@ -293,9 +297,12 @@ func (f *file) takeStruct(at int32, l *layout, b []byte, first bool) {
 		case m.kind == span:
 			x := f.keep(at, len(v))
 			x.spans = append(x.spans, v...)
-		case m.kind == value:
+		case m.kind == value && !still:
 			x := f.keep(at, len(v))
 			x.values = append(x.values, v...)
+		case l.name == "Base" && m.path == "flag":
+			f.bases[at] = uint32(f.integer(l, b, m.path)) &^ m.mask
+			f.kept += 40
 		case m.kind == path:
 			before, _, _ := bytes.Cut(v, []byte{0})
 			f.hash.Write(append(slices.Clone(before), 0))
@@ -348,7 +355,7 @@ func (f *file) look(at int32, l *layout, b []byte) {
 		o.name = cmp.Or(text(l, b, "id.name"), text(l, b, "name"))
 	}
 	switch l.name {
-	case "Scene", "ViewLayer", "bAction", "FCurve", "ChannelDriver", "bActionGroup", "FModifier", "NodeShaderAttribute", "NlaStrip":
+	case "Scene", "ViewLayer", "bAction", "FCurve", "ChannelDriver", "bActionGroup", "FModifier", "FMod_Limits", "FMod_Stepped", "NodeShaderAttribute", "NlaStrip":
 		f.keep(at, len(b)).raw = slices.Clone(b)
 	case "IDProperty":
 		name := text(l, b, "name")
@@ -357,12 +364,16 @@ func (f *file) look(at int32, l *layout, b []byte) {
 	case "ID":
 		const linkedWeakly = 1 << 1 // ID.flag
 		f.keep(at, 0).weak = f.integer(l, b, "flag")&linkedWeakly != 0
-	case "Library", "bNode", "bPoseChannel", "KeyBlock", "DriverVar":
+	case "Library", "bNode", "bPoseChannel", "bConstraint", "KeyBlock", "DriverVar":
 		if l.name == "bNode" && among(text(l, b, "idname"), readsNames) {
 			f.namesRead = true
 		}
-		name := text(l, b, "name")
-		f.keep(at, len(name)).name = name
+		name, kind := text(l, b, "name"), ""
+		if l.name == "bNode" {
+			kind = text(l, b, "idname")
+		}
+		x := f.keep(at, len(name)+len(kind))
+		x.name, x.kind = name, kind
 	}
 	if strings.HasSuffix(l.name, "ModifierData") {
 		name := text(l, b, "modifier.name")
@@ -379,7 +390,7 @@ func (f *file) keep(at int32, bytes int) *extra {
 	if x == nil {
 		x = &extra{}
 		f.extras[at] = x
-		f.kept += 160
+		f.kept += 176
 	}
 	f.kept += bytes
 	return x

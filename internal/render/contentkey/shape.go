@@ -18,6 +18,7 @@ type layout struct {
 	pointers map[string]int // places among the pointers of a struct, by path: "inputs.first"
 	schema   [sha256.Size]byte
 	fields   func(path string) (dna.Field, bool)
+	adt      int // where its animation is; nowhere for none
 }
 
 // member is a part of a struct.
@@ -78,7 +79,7 @@ func (s *shapes) of(index int) (*layout, error) {
 	if l, ok := s.byIndex[index]; ok {
 		return l, nil
 	}
-	l := &layout{name: s.DNA.StructName(index), pointers: map[string]int{}}
+	l := &layout{name: s.DNA.StructName(index), pointers: map[string]int{}, adt: nowhere}
 	if index != rawData && l.name != "" {
 		d, err := s.DNA.Layout(l.name)
 		if err != nil {
@@ -147,6 +148,9 @@ func (s *shapes) addPointers(l *layout, m member, count int) {
 	m.kind, m.size = pointer, s.Pointer
 	if _, twice := l.pointers[m.path]; !twice {
 		l.pointers[m.path] = l.count(pointer)
+	}
+	if m.path == "adt" {
+		l.adt = m.offset
 	}
 	for range count {
 		l.members = append(l.members, m)

@@ -1,0 +1,38 @@
+package contentkey_test
+
+import (
+	"testing"
+
+	"svc.example/internal/render/contentkey"
+)
+
+// A file has the values that its curves set in the frame in which it was saved.
+func TestWhatACurveSetsDoesNotCountAsTheFileHasIt(t *testing.T) {
+	t.Parallel()
+	before := read(t, bytesOf(t, "animated"))
+	if c := contentkey.Compare(before, read(t, bytesOf(t, "animated_elsewhere")), all); len(c.Changed) > 0 {
+		t.Errorf("saved in another frame: %s changed: %+v", c.Changed, c.Causes)
+	}
+	if c := contentkey.Compare(before, read(t, bytesOf(t, "animated_else")), all); len(c.Unchanged) > 0 {
+		t.Errorf("a value that no curve sets: %s unchanged", c.Unchanged)
+	}
+}
+
+// A modifier can have a frame show the curve as it is in others.
+func TestAKeyChangesTheFramesThatShowItsTime(t *testing.T) {
+	t.Parallel()
+	for _, revisions := range []struct{ before, after, want string }{
+		{"stepped", "stepped_moved", "86-150"},
+		{"limited", "limited_moved", "97-250"},
+		{"beyond", "beyond_line", "230-250"},
+		{"beyond_cycles", "beyond_cycles_moved", "97-139,231-250"},
+	} {
+		c := contentkey.Compare(read(t, bytesOf(t, revisions.before)), read(t, bytesOf(t, revisions.after)), all)
+		if got := c.Changed.String(); got != revisions.want {
+			t.Errorf("%s: %s changed, want %s", revisions.after, got, revisions.want)
+		}
+		if len(c.Causes) != 1 || c.Causes[0].What != "action CubeAction" || c.Causes[0].Frames.String() != revisions.want {
+			t.Errorf("%s: the causes are %+v", revisions.after, c.Causes)
+		}
+	}
+}
