@@ -426,3 +426,54 @@ def _(scene):
     key = next(key for key in curve("CubeAction").keyframe_points if key.co[0] == 118)
     key.co = (118, 4.5)
     curve("CubeAction").update()
+
+
+# -- rigs ----------------------------------------------------------------------
+# rig.blend has an arm that bends towards a bone of its own rig, as a driver says;
+# rig_circle.blend has that bone hang on the arm. The others were saved in another frame.
+
+
+def rig(name, parent):
+    @revision(name)
+    def _(scene):
+        arm = bpy.data.objects.new("Arm", bpy.data.armatures.new("Arm"))
+        scene.collection.objects.link(arm)
+        bpy.context.view_layer.objects.active = arm
+        bpy.ops.object.mode_set(mode="EDIT")
+        for bone, head, tail, above in (
+                ("root", (0, 0, -1), (0, 0, 0), None), ("upper", (0, 0, 0), (0, 0.1, 1), "root"), ("lower", (0, 0.1, 1), (0, 0, 2), "upper"),
+                ("target", (0, 0, 2), (0, 0, 2.4), parent), ("pole", (0, 2, 1), (0, 2, 1.4), "root")):
+            made = arm.data.edit_bones.new(bone)
+            made.head, made.tail, made.parent = head, tail, arm.data.edit_bones[above] if above else None
+        bpy.ops.object.mode_set(mode="OBJECT")
+        bones = arm.pose.bones
+        solver = bones["lower"].constraints.new("IK")
+        solver.target, solver.subtarget, solver.chain_count = arm, "target", 2
+        solver.pole_target, solver.pole_subtarget = arm, "pole"
+        follow = bones["pole"].constraints.new("COPY_ROTATION")
+        follow.target, follow.subtarget = arm, "root"
+        for frame, z in ((1, 0), (250, -1)):
+            bones["target"].location.z = z
+            bones["target"].keyframe_insert("location", frame=frame)
+            arm["hand"] = z * 0.5 + 1
+            arm.keyframe_insert('["hand"]', frame=frame)
+        for owner, path, read in ((arm, '["switch"]', '["hand"]'), (solver, "influence", '["switch"]')):
+            arm["switch"] = 1.0
+            driver = owner.driver_add(path).driver
+            driver.type, driver.expression = "SCRIPTED", "x"
+            variable = driver.variables.new()
+            variable.name, variable.targets[0].id, variable.targets[0].data_path = "x", arm, read
+        scene.frame_set(1)
+
+    @edited(name, name + "_elsewhere")
+    def _(scene):
+        scene.frame_set(200)
+
+
+rig("rig", "root")
+rig("rig_circle", "lower")
+
+
+@edited("driven", "driven_elsewhere")
+def _(scene):
+    scene.frame_set(200)

@@ -34,6 +34,9 @@ func (w *reached) animate(heads ...int32) *animation {
 			}
 		}
 	}
+	if !a.keeps && !w.circular() {
+		w.forgetDriven()
+	}
 	return a
 }
 

@@ -143,18 +143,19 @@ func irrelevantInData() map[string]map[reason]string {
 // expanded items.
 func irrelevantBits() map[string]uint32 {
 	return map[string]uint32{
-		"Object.flag":       1 << 0,                           // SELECT
-		"Base.flag":         1 << 0,                           // BASE_SELECTED
-		"FCurve.flag":       1<<0 | 1<<1 | 1<<2,               // visible in the editor, selected, active
-		"bActionGroup.flag": 1<<0 | 1<<1 | 1<<3 | 1<<5 | 1<<6, // selected, active, expanded, hidden in the editor
-		"bAction.flag":      1 << 1,                           // ACT_SELECTED
-		"AnimData.flag":     1<<14 | 1<<15,                    // selected and active in the editor
-		"bNode.flag":        1<<0 | 1<<1 | 1<<2 | 1<<3 | 1<<4, // selected, options and preview shown, collapsed, active
-		"Bone.flag":         1<<0 | 1<<1 | 1<<2,               // the bone, its root and its tip are selected
-		"Collection.flag":   1<<3 | 1<<5,                      // which caches Blender has filled
-		"ModifierData.flag": 1 << 2,                           // the active one
-		"RenderData.flag":   1<<0 | 1<<3,                      // the preview range is on, subframes are shown
-		"TimeMarker.flag":   1 << 0,                           // SELECT
+		"Object.flag":       1 << 0,                                                        // SELECT
+		"Base.flag":         1 << 0,                                                        // BASE_SELECTED
+		"FCurve.flag":       1<<0 | 1<<1 | 1<<2,                                            // visible in the editor, selected, active
+		"bActionGroup.flag": 1<<0 | 1<<1 | 1<<3 | 1<<5 | 1<<6,                              // selected, active, expanded, hidden in the editor
+		"bAction.flag":      1 << 1,                                                        // ACT_SELECTED
+		"AnimData.flag":     1<<14 | 1<<15,                                                 // selected and active in the editor
+		"bNode.flag":        1<<0 | 1<<1 | 1<<2 | 1<<3 | 1<<4,                              // selected, options and preview shown, collapsed, active
+		"bPose.flag":        1<<1 | 1<<2 | 1<<3 | 1<<4 | 1<<5 | 1<<7 | 1<<8 | 1<<9 | 1<<10, // what editing asks for, and what Blender learns of constraints
+		"Bone.flag":         1<<0 | 1<<1 | 1<<2,                                            // the bone, its root and its tip are selected
+		"Collection.flag":   1<<3 | 1<<5,                                                   // which caches Blender has filled
+		"ModifierData.flag": 1 << 2,                                                        // the active one
+		"RenderData.flag":   1<<0 | 1<<3,                                                   // the preview range is on, subframes are shown
+		"TimeMarker.flag":   1 << 0,                                                        // SELECT
 	}
 }
 

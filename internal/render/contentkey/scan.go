@@ -73,7 +73,7 @@ type extra struct {
 	spans     []byte
 	name      string // of nodes, bones and shape keys; of libraries the path
 	kind      string // of nodes
-	property  int8   // IDProperty.type
+	property  int8   // IDProperty.type, DriverVar.type
 	weak      bool   // it stands for data of a library that is loaded only if other data needs it
 }
 
@@ -374,6 +374,12 @@ func (f *file) look(at int32, l *layout, b []byte) {
 		}
 		x := f.keep(at, len(name)+len(kind))
 		x.name, x.kind = name, kind
+		if l.name == "DriverVar" {
+			x.property = int8(f.integer(l, b, "type"))
+		}
+	}
+	if l.name == "bConstraintTarget" || constraintData.MatchString(l.name) {
+		f.keep(at, len(b)).raw = slices.Clone(b)
 	}
 	if strings.HasSuffix(l.name, "ModifierData") {
 		name := text(l, b, "modifier.name")

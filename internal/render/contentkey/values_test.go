@@ -36,3 +36,16 @@ func TestAKeyChangesTheFramesThatShowItsTime(t *testing.T) {
 		}
 	}
 }
+
+// Blender begins with the pose of the file where bones depend on each other in a circle.
+func TestARigCountsAsItWasSavedWhereBonesNeedEachOther(t *testing.T) {
+	t.Parallel()
+	for _, scene := range []string{"rig", "driven"} {
+		if c := contentkey.Compare(read(t, bytesOf(t, scene)), read(t, bytesOf(t, scene+"_elsewhere")), all); len(c.Changed) > 0 {
+			t.Errorf("%s saved in another frame: %s changed: %+v", scene, c.Changed, c.Causes)
+		}
+	}
+	if c := contentkey.Compare(read(t, bytesOf(t, "rig_circle")), read(t, bytesOf(t, "rig_circle_elsewhere")), all); len(c.Unchanged) > 0 {
+		t.Errorf("in a circle: %s unchanged", c.Unchanged)
+	}
+}

@@ -102,21 +102,101 @@ def library_of_the_library(rng):
     bpy.ops.wm.save_as_mainfile(filepath=path, relative_remap=False)
 
 
+def variable_of(driver, thing, path):
+    """A variable x of a driver that reads a property, or a transform."""
+    variable = driver.variables.new()
+    variable.name = "x"
+    if path.startswith("LOC"):
+        variable.type = "TRANSFORMS"
+        variable.targets[0].id, variable.targets[0].transform_type = thing, path
+    else:
+        variable.targets[0].id, variable.targets[0].data_path = thing, path
+
+
 def driven(rng, scene):
     thing = cube(rng, "driven")
     dress(thing)
-    driver = thing.driver_add("location", rng.randrange(3)).driver
-    driver.type = "SCRIPTED"
-    kind = rng.choice(("frame", "property", "python"))
+    kind = rng.choice(("frame", "property", "python", "other", "path", "shape", "itself", "divided", "muted", "material"))
+    if kind == "shape":
+        thing.shape_key_add(name="Basis")
+        for point in list(thing.shape_key_add(name="Driven").data)[::2]:
+            point.co.z += 1
+        driver = thing.data.shape_keys.key_blocks["Driven"].driver_add("value").driver
+    elif kind == "material":
+        driver = thing.data.materials[0].node_tree.nodes["Principled BSDF"].inputs["Base Color"].driver_add("default_value", 1).driver
+    else:
+        driver = thing.driver_add("location", rng.randrange(3)).driver
+    driver.type, driver.expression = "SCRIPTED", "x * 2"
     if kind == "frame":
         driver.expression = "frame / 4"
     elif kind == "python":
         driver.expression = "bpy.context.scene.frame_current"
+    elif kind == "itself":
+        variable_of(driver, thing, "LOC_Z")
+    elif kind in ("other", "path", "divided", "shape", "material"):
+        other = cube(rng, "leader")
+        dress(other)
+        for frame in (1, 3, 6):
+            other.location.x = rng.uniform(-1, 1)
+            other.keyframe_insert("location", index=0, frame=frame)
+        variable_of(driver, other, "location[0]" if kind == "path" else "LOC_X")
+        if kind == "divided":
+            driver.expression = "1 / x"
+        if rng.random() < 0.3:
+            other.parent = thing
     else:
         thing["number"] = 0.5
-        variable = driver.variables.new()
-        variable.name, variable.targets[0].id, variable.targets[0].data_path = "x", thing, '["number"]'
-        driver.expression = "x * 2"
+        variable_of(driver, thing, '["number"]')
+        if rng.random() < 0.5:
+            for frame, value in ((1, 0.2), (5, 0.9)):
+                thing["number"] = value
+                thing.keyframe_insert('["number"]', frame=frame)
+        if kind == "muted":
+            thing.animation_data.drivers[0].mute = True
+
+
+def rigged(rng, scene):
+    """An arm that inverse kinematics bends, towards a bone of its own rig."""
+    rig = randomly.add("arm", bpy.data.armatures.new("arm"))
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = rig.data.edit_bones
+    for name, head, tail, parent in (
+            ("root", (0, 0, -1), (0, 0, -0.5), None), ("upper", (0, 0, 0), (0, 0.1, 1), "root"), ("lower", (0, 0.1, 1), (0, 0, 2), "upper"),
+            ("target", (0, 0, 2), (0, 0, 2.4), "lower" if rng.random() < 0.2 else "root"), ("pole", (0, 2, 1), (0, 2, 1.4), "root")):
+        bone = bones.new(name)
+        bone.head, bone.tail, bone.parent = head, tail, bones[parent] if parent else None
+    bpy.ops.object.mode_set(mode="OBJECT")
+    pose = rig.pose.bones
+    solver = pose["lower"].constraints.new("IK")
+    solver.target, solver.subtarget, solver.chain_count = rig, "target", rng.choice((0, 1, 2, 2, 2))
+    if rng.random() < 0.5:
+        solver.pole_target, solver.pole_subtarget = rig, "pole"
+    if rng.random() < 0.4:
+        follow = pose[rng.choice(("target", "pole", "upper"))].constraints.new(rng.choice(("COPY_ROTATION", "COPY_LOCATION", "DAMPED_TRACK")))
+        follow.target, follow.subtarget = rig, rng.choice(("root", "pole", "target", "lower"))
+    for frame in (1, 4, 6):
+        pose["target"].location = [rng.uniform(-1, 1) for _ in range(3)]
+        pose["target"].keyframe_insert("location", frame=frame)
+    kind = rng.choice(("none", "rig", "bone", "driven"))
+    if kind != "none":
+        owner, path = (pose["root"], 'pose.bones["root"]["switch"]') if kind == "bone" else (rig, '["switch"]')
+        for frame, value in ((1, 1.0), (5, 0.3)):
+            owner["switch"] = value
+            owner.keyframe_insert('["switch"]', frame=frame)
+        driver = solver.driver_add("influence").driver
+        driver.type, driver.expression = "SCRIPTED", "x"
+        variable_of(driver, rig, path)
+        if kind == "driven":
+            rig["hand"] = 0.5
+            rig.animation_data.action.fcurves.remove(rig.animation_data.action.fcurves.find('["switch"]'))
+            other = rig.driver_add('["switch"]').driver
+            other.type, other.expression = "SCRIPTED", "x * frame / 6"
+            variable_of(other, rig, '["hand"]')
+    thing = cube(rng, "hand")
+    dress(thing)
+    thing.modifiers.new("Armature", "ARMATURE").object = rig
+    thing.vertex_groups.new(name=rng.choice(("lower", "upper", "target"))).add(range(8), 1, "REPLACE")
 
 
 def followers(rng, scene):
@@ -164,7 +244,7 @@ def tuned(rng, scene):
             setattr(scene.cycles, name, another(rng, prop, getattr(scene.cycles, name)))
 
 
-MORE = (textured, textured, from_library, driven, driven, followers, followers, strips, marked, tuned)
+MORE = (textured, textured, from_library, driven, driven, rigged, rigged, followers, followers, strips, marked, tuned)
 
 
 def curves():
@@ -306,6 +386,28 @@ def interface_only(rng, scene):
 
 def current_frame(rng, scene):
     scene.frame_set(rng.randint(2, 30))
+    return True
+
+
+def stored_values(rng, scene):
+    """Leaves what curves and drivers set at other values, in another frame."""
+    scene.frame_set(rng.randint(2, 30))
+    trees = [owner.node_tree for kind in (bpy.data.materials, bpy.data.worlds, bpy.data.lights) for owner in kind if owner.node_tree]
+    for owner in [*bpy.data.objects, *bpy.data.lights, *bpy.data.cameras, *bpy.data.worlds, *bpy.data.materials, *bpy.data.curves, *bpy.data.shape_keys, *trees]:
+        data = owner.animation_data
+        if data is None or owner.library is not None:
+            continue
+        for curve in list(data.action.fcurves if data.action else ()) + list(data.drivers):
+            before, _, name = curve.data_path.rpartition(".")
+            try:
+                thing = owner.path_resolve(before) if before else owner
+                value = getattr(thing, name)
+                if isinstance(value, float):
+                    setattr(thing, name, value + rng.uniform(-1, 1))
+                elif not isinstance(value, (bool, int, str)):
+                    value[curve.array_index] += rng.uniform(-1, 1)
+            except (AttributeError, TypeError, ValueError, IndexError):
+                continue
     return True
 
 
@@ -527,7 +629,7 @@ def settings(rng, scene):
 # Edits of keys come more often: only they can leave some frames as they are.
 EDITS = (
     move_key, move_key, move_key, insert_key, insert_key, remove_key, remove_key, shape_key_of_a_curve, shape_key_of_a_curve,
-    any_property, any_property, any_property, any_property, interface_only, current_frame, save_again, longer, rename, rename, reorder,
+    any_property, any_property, any_property, any_property, interface_only, current_frame, current_frame, stored_values, stored_values, save_again, longer, rename, rename, reorder,
     swap_texture, edit_library, library_material, library_nested, library_key, library_property, library_unused, library_again,
     custom_property, drive, add_object, remove_object, hide, move_point, unused, settings, settings,
 )
