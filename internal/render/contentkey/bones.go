@@ -23,11 +23,14 @@ func (w *reached) boneConstraints(rig int32) map[int32]bool {
 	}
 	places := map[int32]int{}
 	for c := range w.list(w.pointer(w.pointer(rig, "pose"), "chanbase.first")) {
-		name := w.extras[c].name
-		if _, twice := b.byName[name]; twice {
+		x := w.extras[c]
+		if x == nil {
 			return nil
 		}
-		b.byName[name], places[c] = len(b.channels), len(b.channels)
+		if _, twice := b.byName[x.name]; twice {
+			return nil
+		}
+		b.byName[x.name], places[c] = len(b.channels), len(b.channels)
 		b.channels, b.chain = append(b.channels, c), append(b.chain, len(b.chain))
 	}
 	for _, c := range b.channels {
@@ -120,23 +123,32 @@ func (b *bones) ordered() bool {
 			b.needs = append(b.needs, [2]int{bone, parent})
 		}
 	}
-	waits, needing := make([]int, len(b.channels)), make([][]int, len(b.channels))
-	for _, n := range b.needs {
-		bone, needed := b.root(n[0]), b.root(n[1])
-		waits[bone]++
-		needing[needed] = append(needing[needed], bone)
+	needs := make([][2]int, len(b.needs))
+	for i, n := range b.needs {
+		needs[i] = [2]int{b.root(n[0]), b.root(n[1])}
+	}
+	return inTurn(len(b.channels), needs)
+}
+
+// inTurn reports whether things can be put in an order in which each follows those that it needs,
+// by pairs of one that needs another.
+func inTurn(things int, needs [][2]int) bool {
+	waits, needing := make([]int, things), make([][]int, things)
+	for _, n := range needs {
+		waits[n[0]]++
+		needing[n[1]] = append(needing[n[1]], n[0])
 	}
 	var ready []int
-	for bone := range b.channels {
-		if b.root(bone) == bone && waits[bone] == 0 {
-			ready = append(ready, bone)
+	for thing, n := range waits {
+		if n == 0 {
+			ready = append(ready, thing)
 		}
 	}
-	left := len(b.needs)
+	left := len(needs)
 	for len(ready) > 0 {
-		bone := ready[len(ready)-1]
+		thing := ready[len(ready)-1]
 		ready = ready[:len(ready)-1]
-		for _, next := range needing[bone] {
+		for _, next := range needing[thing] {
 			left--
 			if waits[next]--; waits[next] == 0 {
 				ready = append(ready, next)

@@ -13,7 +13,7 @@ func (w *reached) circular() bool {
 		open
 		closed
 	)
-	c := &circles{reached: w, drivers: w.drivers(), bones: map[int]map[int32]bool{}}
+	c := &circles{reached: w, drivers: w.drivers(), turn: map[int]bool{}, bones: map[int]map[int32]bool{}}
 	state := make([]uint8, len(w.parts))
 	type step struct{ part, block, pointer int }
 	for start := range w.parts {
@@ -54,6 +54,7 @@ func (w *reached) circular() bool {
 type circles struct {
 	*reached
 	drivers driven
+	turn    map[int]bool           // driven.inTurn by parts
 	bones   map[int]map[int32]bool // boneConstraints by the parts of rigs
 }
 
@@ -67,13 +68,22 @@ func (c *circles) leads(part int, from, to int32) (next int, counts bool) {
 	itself := next == part
 	switch of := c.structOf(from); {
 	case of == "DriverVar":
-		return next, !itself || !c.readsProperties(from) || !c.drivers.inTurn(part)
+		return next, !itself || !c.readsProperties(from) || !c.drivenInTurn(part)
 	case of == "Key", !c.moves(part, c.drivers), !c.moves(next, c.drivers):
 		return next, false
 	case itself:
 		return next, c.isObject(part) && !c.turns(part, to)[from]
 	}
 	return next, true
+}
+
+func (c *circles) drivenInTurn(part int) bool {
+	ok, known := c.turn[part]
+	if !known {
+		ok = c.drivers.inTurn(part)
+		c.turn[part] = ok
+	}
+	return ok
 }
 
 // turns are the constraints of the bones of a part that make no circle.

@@ -42,28 +42,19 @@ func (w *reached) ownSources(c int32) (paths []string) {
 // inTurn reports whether no property of a part comes from itself by drivers that read the same
 // data-block.
 func (d driven) inTurn(part int) bool {
-	const open, closed = 1, 2
-	state := map[string]int{}
-	var visit func(path string) bool
-	visit = func(path string) bool {
-		if state[path] != 0 {
-			return state[path] == closed
-		}
-		state[path] = open
-		for _, from := range d[part][path] {
-			if !visit(from) {
-				return false
+	places := map[string]int{}
+	for path := range d[part] {
+		places[path] = len(places)
+	}
+	var needs [][2]int
+	for path, sources := range d[part] {
+		for _, source := range sources {
+			if from, ok := places[source]; ok {
+				needs = append(needs, [2]int{places[path], from})
 			}
 		}
-		state[path] = closed
-		return true
 	}
-	for path := range d[part] {
-		if !visit(path) {
-			return false
-		}
-	}
-	return true
+	return inTurn(len(places), needs)
 }
 
 // Values of DriverVar.type: what a variable reads.

@@ -107,7 +107,7 @@ func readLibrary(open func() (io.ReadCloser, error), o blendfile.Options, names 
 	everything := &way{matrices: true, spans: true, names: true}
 	l.named = d.all(own, everything)
 	l.own, l.everything, l.curves = own.key(), everything.key(), d.animation.curves
-	return l, nil
+	return l, f.tooLong()
 }
 
 // heads finds data-blocks of the file itself by their names with code; nil if one is missing, or

@@ -4,6 +4,8 @@ import (
 	"iter"
 	"math"
 	"strings"
+
+	"svc.example/internal/render/blendfile/records"
 )
 
 // What is read of the blocks after the scan.
@@ -22,16 +24,29 @@ func (f *file) pointer(b int32, path string) int32 {
 	return f.pointers[block.first+uint32(i)]
 }
 
-// list yields the blocks of a list.
+// mostListed bounds the items of all lists that are walked over: a hostile file may have every
+// block lead to one long list.
+const mostListed = 1 << 24
+
+// list yields the blocks of a list; too few once mostListed were yielded: see tooLong.
 func (f *file) list(first int32) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
-		for i := 0; first != nowhere && i < len(f.blocks); i++ {
+		for i := 0; first != nowhere && i < len(f.blocks) && f.listed < mostListed; i++ {
+			f.listed++
 			if !yield(first) {
 				return
 			}
 			first = f.pointer(first, "next")
 		}
 	}
+}
+
+// tooLong is an error once lists were not walked over to their ends.
+func (f *file) tooLong() error {
+	if f.listed < mostListed {
+		return nil
+	}
+	return &records.TooLargeError{What: "items of lists", Limit: mostListed}
 }
 
 // structOf is the name of a block's struct.

@@ -34,9 +34,11 @@ type file struct {
 	pointers []int32 // blocks that those of each block lead to; nowhere for none
 	byAddr   []int32 // blocks, sorted by their addresses
 	extras   map[int32]*extra
-	memory   map[int32]string // blocks of what has memory, and how people call it
-	bases    map[int32]uint32 // the flags of bases, which lead to objects
-	shown    map[int32]uint32 // objects that curves hide, and what of these flags follows from that
+	memory   map[int32]string           // blocks of what has memory, and how people call it
+	bases    map[int32]uint32           // the flags of bases, which lead to objects
+	shown    map[int32]uint32           // objects that curves hide, and what of these flags follows from that
+	items    map[int32]map[string]int32 // of lists by name, as they were looked for
+	listed   int                        // items of lists that were walked over
 	kept     int
 
 	subversion int64
@@ -91,7 +93,7 @@ func (s *sieve) counts(code string) bool {
 // read makes two passes over a file: the first learns its structs and where its blocks are,
 // the second what the blocks contain.
 func read(open func() (io.ReadCloser, error), o records.Options) (*file, error) {
-	f := &file{extras: map[int32]*extra{}, memory: map[int32]string{}, bases: map[int32]uint32{}, shown: map[int32]uint32{}, buffer: make([]byte, 1<<16), hash: sha256.New()}
+	f := &file{extras: map[int32]*extra{}, memory: map[int32]string{}, bases: map[int32]uint32{}, shown: map[int32]uint32{}, items: map[int32]map[string]int32{}, buffer: make([]byte, 1<<16), hash: sha256.New()}
 	var first, second sieve
 	shape, err := pass(open, o, func(b records.Block, _ io.Reader) error {
 		if !first.counts(b.Code) {

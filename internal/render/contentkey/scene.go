@@ -59,6 +59,9 @@ func Read(open func() (io.ReadCloser, error), o blendfile.Options) (*Scene, erro
 	w.unlinkUnread()
 	w = f.reach(head)
 	s := w.scene()
+	if err := f.tooLong(); err != nil {
+		return nil, err
+	}
 	if w.watched() {
 		if s.bytes, err = bytesOf(open); err != nil {
 			return nil, err

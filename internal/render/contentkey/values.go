@@ -207,16 +207,25 @@ func (f *file) bone(base int32, name string) int32 {
 
 // named finds an item of a list; nowhere where none or several have the name.
 func (f *file) named(first int32, name string) int32 {
-	found := int32(nowhere)
-	for b := range f.list(first) {
-		if x := f.extras[b]; x != nil && x.name == name {
-			if found != nowhere {
-				return nowhere
+	items, known := f.items[first]
+	if !known {
+		items = map[string]int32{}
+		for b := range f.list(first) {
+			x := f.extras[b]
+			if x == nil {
+				continue
 			}
-			found = b
+			if _, twice := items[x.name]; twice {
+				b = nowhere
+			}
+			items[x.name] = b
 		}
+		f.items[first] = items
 	}
-	return found
+	if found, ok := items[name]; ok {
+		return found
+	}
+	return nowhere
 }
 
 // forget leaves the bytes of a value out of what counts, that one curve sets.
