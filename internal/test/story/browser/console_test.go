@@ -144,7 +144,7 @@ func TestAJobThatFailsSaysWhatToDoWhileItsPageIsOpen(t *testing.T) {
 			_, err := svc.App.Jobs(svc.App.Links(svc.URL)).FailByOperator(ctx, tx, job.JobID, "The power is cut on Sunday.")
 			return err
 		})
-		p.Says("failed", "The power is cut on Sunday.", "You paid nothing", "not charged", "keeps no frames", "Render again", "Try all 3 frames again")
+		p.Says("failed", "The power is cut on Sunday.", "not charged", "keeps no frames", "Render again", "Try all 3 frames again")
 		p.Until("its end in the tab", `document.title === "failed · demo.blend · svc"`)
 		p.Until("the notification", `notified.length === 1 && notified[0] === "demo.blend: failed, 0 of 3 frames" && document.querySelector("#tell") === null`)
 		for _, path := range []string{"/console/live", "/console/jobs/" + job.JobID + "/live"} { // an unread stream ends

@@ -56,7 +56,7 @@ func TestAnOperatorDrainsAWorkerAndEndsAJobInABrowser(t *testing.T) {
 		p.Says("This will end "+job.JobID, "Reason: The hall is too hot today.")
 		press(p, "Yes, do it")
 		p.Says("ended_by_operator", "The hall is too hot today.")
-		owner.Says("failed", "The hall is too hot today.", "You paid nothing")
+		owner.Says("failed", "The hall is too hot today.", "not charged")
 
 		p.Open("/admin/jobs/" + paid.JobID)
 		p.Do(chromedp.SetValue(chromedp.CSS("[name=amount]"), "0.01"))
