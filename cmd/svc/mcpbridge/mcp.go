@@ -132,6 +132,7 @@ type bridge struct {
 	connecting sync.Mutex // guards session, and lets one call at a time reconnect
 	session    *mcp.ClientSession
 	transfers
+	progress
 }
 
 // newBridge makes a bridge that is not connected yet; see remote.
@@ -152,7 +153,7 @@ func (b *bridge) remote(ctx context.Context, broken *mcp.ClientSession) (*mcp.Cl
 	if b.session != broken {
 		return b.session, nil // another call has already reconnected
 	}
-	client := mcp.NewClient(&mcp.Implementation{Name: "svc mcp", Version: contract.OpenAPIVersion}, nil)
+	client := mcp.NewClient(&mcp.Implementation{Name: "svc mcp", Version: contract.OpenAPIVersion}, &mcp.ClientOptions{ProgressNotificationHandler: b.receive})
 	// The session outlives the call that makes it.
 	session, err := client.Connect(context.WithoutCancel(ctx), &mcp.StreamableClientTransport{Endpoint: links.Links{PublicURL: b.server}.To(links.AgentPath), HTTPClient: b.http, DisableStandaloneSSE: true}, nil)
 	if err != nil {
@@ -249,7 +250,7 @@ func (b *bridge) addTool(s *mcp.Server, tool *mcp.Tool) {
 				return agent.Refuse(fault.New(fault.InvalidRequest, "The arguments are not a JSON object."), "", tool.Name, nil), nil
 			}
 		}
-		r, err := handle(ctx, tool.Name, arguments)
+		r, err := handle(wanted(ctx, req), tool.Name, arguments)
 		if err != nil {
 			return agent.Refuse(localRefusal(err), "", tool.Name, arguments), nil
 		}
@@ -261,7 +262,9 @@ func (b *bridge) addTool(s *mcp.Server, tool *mcp.Tool) {
 // error means that there was no answer; it has the code unavailable.
 func (b *bridge) forward(ctx context.Context, tool string, arguments map[string]any) (*mcp.CallToolResult, error) {
 	r, err := callService(ctx, b, func(s *mcp.ClientSession) (*mcp.CallToolResult, error) {
-		return s.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
+		params := &mcp.CallToolParams{Name: tool, Arguments: arguments}
+		defer b.listen(ctx, params)()
+		return s.CallTool(ctx, params)
 	})
 	if err != nil {
 		return nil, fault.New(fault.Unavailable, "The service did not answer: %v.", err)

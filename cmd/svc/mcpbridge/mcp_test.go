@@ -24,11 +24,12 @@ var strict = apptest.Share(func(c *app.Config) { c.Rate = ratelimit.Policy{PerMi
 
 func TestMain(m *testing.M) { os.Exit(apptest.Run(m, strict)) }
 
-// connectAgent connects a local agent through the bridge to the strict service.
-func connectAgent(t *testing.T) *mcp.ClientSession {
+// connectAgent connects a local agent through the bridge to the strict service, in a workspace
+// with 10 cents. told, which may be nil, gets notifications of progress.
+func connectAgent(t *testing.T, told func(*mcp.ProgressNotificationParams)) *mcp.ClientSession {
 	t.Helper()
 	service := strict.On(t, "sqlite")
-	key := service.Workspace(t, 0).Agent.Secret
+	key := service.Workspace(t, 10).Agent.Secret
 	b := newBridge(service.URL, always(key))
 	var err error
 	if b.api, err = client.New(service.URL, key); err != nil {
@@ -43,7 +44,11 @@ func connectAgent(t *testing.T) *mcp.ClientSession {
 	if _, err := server.Connect(t.Context(), there, nil); err != nil {
 		t.Fatal(err)
 	}
-	agent, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil)
+	options := &mcp.ClientOptions{}
+	if told != nil {
+		options.ProgressNotificationHandler = func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { told(r.Params) }
+	}
+	agent, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, options).Connect(t.Context(), here, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,6 +60,10 @@ func connectAgent(t *testing.T) *mcp.ClientSession {
 type answered struct {
 	Status   string `json:"status"`
 	UploadID string `json:"upload_id"`
+	JobID    string `json:"job_id"`
+	Quote    struct {
+		QuoteID string `json:"quote_id"`
+	} `json:"quote"`
 	Warnings []struct {
 		Code string `json:"code"`
 	} `json:"warnings"`
@@ -83,7 +92,7 @@ func call(t *testing.T, agent *mcp.ClientSession, tool string, arguments map[str
 // sends a file in between.
 func TestBridgeHidesTheRateLimitFromTheAgent(t *testing.T) {
 	t.Parallel()
-	agent := connectAgent(t)
+	agent := connectAgent(t, nil)
 	for range 5 {
 		if a := call(t, agent, "svc_status", map[string]any{"job_id": "JOB-00000000000000000000000000000000"}); a.Error.Code != "render_not_found" {
 			t.Fatalf("a call is answered with %+v", a)
@@ -99,6 +108,31 @@ func TestBridgeHidesTheRateLimitFromTheAgent(t *testing.T) {
 	}
 	if a.Status != "inspected" {
 		t.Errorf("the file is %+v", a)
+	}
+}
+
+// TestAnAgentIsToldTheProgressByItsOwnToken, although the bridge asks the service by another.
+func TestAnAgentIsToldTheProgressByItsOwnToken(t *testing.T) {
+	t.Parallel()
+	told := make(chan *mcp.ProgressNotificationParams, 100)
+	agent := connectAgent(t, func(p *mcp.ProgressNotificationParams) { told <- p })
+	path := filepath.Join(t.TempDir(), demo.Filename)
+	if err := os.WriteFile(path, demo.Scene(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := call(t, agent, "svc_inspect", map[string]any{"file_path": path})
+	for a.Status == "fetching" {
+		a = call(t, agent, "svc_inspect", map[string]any{"upload_id": a.UploadID})
+	}
+	a = call(t, agent, "svc_quote", map[string]any{"upload_id": a.UploadID, "frames": "1-2"})
+	a = call(t, agent, "svc_start", map[string]any{"upload_id": a.UploadID, "quote_id": a.Quote.QuoteID, "legal_acceptance": "SVC_LEGAL_V1"})
+	params := &mcp.CallToolParams{Name: "svc_status", Arguments: map[string]any{"job_id": a.JobID, "wait_seconds": 1}}
+	params.SetProgressToken("the agent's")
+	if r, err := agent.CallTool(t.Context(), params); err != nil || r.IsError {
+		t.Fatalf("%v %v", r, err)
+	}
+	if p := <-told; p.ProgressToken != "the agent's" || p.Total != 100 || p.Progress != 0 || !strings.Contains(p.Message, "queued: 0 of 2 frames done") {
+		t.Errorf("it is told %+v", p)
 	}
 }
 
@@ -133,7 +167,7 @@ func TestAgentSendsASceneWithItsFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(folder, "main.blend")
-	agent := connectAgent(t)
+	agent := connectAgent(t, nil)
 	a := call(t, agent, "svc_inspect", map[string]any{"file_path": path})
 	for a.Status == "fetching" {
 		a = call(t, agent, "svc_inspect", map[string]any{"file_path": path})

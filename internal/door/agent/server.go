@@ -80,13 +80,16 @@ type server struct{ Config }
 func Routes(mux *http.ServeMux, c Config) {
 	s := &server{c}
 	tools := s.tools()
-	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return tools }, &mcp.StreamableHTTPOptions{
-		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true,
+	options := mcp.StreamableHTTPOptions{
+		Stateless: true, PropagateRequestCancellation: true,
 		// The library would refuse what a proxy on this machine forwards. Every request
 		// needs a key, so a page that rebinds its name to this address gets nothing.
 		DisableLocalhostProtection: true,
-	})
-	endpoint := s.Errors.Handle(s.authenticate(s.message(handler)))
+	}
+	streaming := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return tools }, &options)
+	options.JSONResponse = true // the library has copied the options
+	plain := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return tools }, &options)
+	endpoint := s.Errors.Handle(s.authenticate(s.message(plain, streaming)))
 	mux.Handle("POST "+links.AgentPath, endpoint)
 	mux.Handle("POST "+links.AgentPath+"/{$}", endpoint) // as people type it
 	s.discovery(mux)
@@ -149,9 +152,10 @@ func (s *server) challenge(err error) error {
 // spec 7 like all others.
 //
 // It reads the whole body, because the library would otherwise read without a
-// limit and without a stall timeout. Errors: unsupported_media_type,
+// limit and without a stall timeout. A call whose client wants progress while it waits is
+// answered by the stream of streaming, any other by plain. Errors: unsupported_media_type,
 // body_too_large, invalid_request, rate_limited.
-func (s *server) message(next http.Handler) front.Handler {
+func (s *server) message(plain, streaming http.Handler) front.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 			return fault.New(fault.UnsupportedMedia, "%s accepts application/json only.", links.AgentPath)
@@ -177,7 +181,12 @@ func (s *server) message(next http.Handler) front.Handler {
 		if err != nil {
 			return err
 		}
-		// The library demands both media types and always sends the first.
+		next := plain
+		if wantsProgress(r.Header, body) {
+			next = streaming
+			w.Header().Set("X-Accel-Buffering", "no") // nginx would hold events back
+		}
+		// The library demands both media types, and sends the one that its handler is for.
 		// Callers that ask for only one of them would be refused for no reason.
 		r.Header.Set("Accept", "application/json, text/event-stream")
 		w.Header().Set("Cache-Control", "no-store")

@@ -149,7 +149,7 @@ func (s *server) awaitEnd(ctx context.Context, jobID string, most time.Duration)
 	defer end()
 	quiet := func() error { return nil }
 	err = s.Watch.Watch(waiting, workspace, jobID, watch.Watcher{
-		From: watch.Cursor{Seq: record.Seq}, Send: func([]watch.Delivery) error { return nil }, Idle: quiet,
+		From: watch.Cursor{Seq: record.Seq}, Send: reportProgress(ctx), Idle: quiet,
 	})
 	switch {
 	case ctx.Err() != nil:

@@ -142,7 +142,7 @@ func add[In any, Out answer](s *server, m *mcp.Server, texts described, t def, h
 		}
 		var out Out
 		if err == nil {
-			out, err = handle(ctx, in)
+			out, err = handle(notify(ctx, req), in)
 		}
 		if err != nil {
 			err = front.EndReason(ctx, err)

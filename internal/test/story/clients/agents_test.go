@@ -53,6 +53,10 @@ func TestTheNpmClientOfTheProtocolRendersAJob(t *testing.T) {
 		Signed     int      `json:"signed"`
 		Prompt     int      `json:"prompt"`
 		Instead    string   `json:"instead"`
+		Progress   []struct {
+			Progress, Total float64
+			Message         string
+		} `json:"progress"`
 	}
 	text := node(t, folder, []string{"SVC_URL=" + svc.URL, "SVC_KEY=" + c.Agent.Secret, "SVC_SCENE=" + filepath.Join(folder, demo.Filename)}, "job.mjs")
 	if err := json.Unmarshal(text, &result); err != nil {
@@ -61,6 +65,9 @@ func TestTheNpmClientOfTheProtocolRendersAJob(t *testing.T) {
 	if len(result.Tools) != 10 || result.Sent != http.StatusOK || result.Status != "completed" || result.TooDear != "price_above_max" ||
 		result.Charged != 2 || result.Signed != 1 || result.Prompt != 1 || result.Instead != "svc_inspect" {
 		t.Errorf("the program says %+v", result)
+	}
+	if p := result.Progress; len(p) == 0 || p[0].Total != 100 || !strings.Contains(p[0].Message, "of 2 frames done") {
+		t.Errorf("while it waits it is told %+v", p)
 	}
 	for _, promised := range result.Promised {
 		if promised != result.Downloaded || len(promised) != 64 {

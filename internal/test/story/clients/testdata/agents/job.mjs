@@ -21,9 +21,10 @@ const inspected = await call(awaited.next_tool, awaited.next_arguments);
 const quoted = await call("svc_quote", { upload_id: inspected.upload_id, frame_start: 1, frame_end: 2 });
 const tooDear = await call("svc_start", { ...quoted.next_arguments, legal_acceptance: "SVC_LEGAL_V1", max_price_cents: 1 });
 let job = await call("svc_start", { ...quoted.next_arguments, legal_acceptance: "SVC_LEGAL_V1" });
-while (job.next_tool === "svc_status") {
-  await new Promise((done) => setTimeout(done, 50));
-  job = await call(job.next_tool, job.next_arguments);
+const progress = [];
+while (job.next_tool === "svc_status") { // one call waits for the end, and tells how far the job is
+  const waiting = { name: job.next_tool, arguments: { ...job.next_arguments, wait_seconds: 50 } };
+  job = (await client.callTool(waiting, undefined, { onprogress: (told) => progress.push(told) })).structuredContent;
 }
 const download = await call(job.next_tool, job.next_arguments);
 const zip = Buffer.from(await (await fetch(download.url)).arrayBuffer());
@@ -37,6 +38,6 @@ console.log(JSON.stringify({
   tools: tools.map((tool) => tool.name).sort(), sent: sent.status, job_id: job.job_id, status: job.status,
   too_dear: tooDear.error.code, downloaded: createHash("sha256").update(zip).digest("hex"),
   promised: [download.sha256, receipt.artifact_sha256], charged_cents: receipt.charged_cents,
-  signed: JSON.parse(document.contents[0].text).signatures.length, prompt: prompt.messages.length,
+  signed: JSON.parse(document.contents[0].text).signatures.length, prompt: prompt.messages.length, progress,
   instead: unknown.structuredContent.next_tool,
 }));
