@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -16,28 +17,47 @@ import (
 // (MCP elicitation). Elsewhere the tool's own rule holds: legal_acceptance is never filled
 // in for an agent, and it must be the person's word.
 type asking interface {
-	// question returns the question for the person; "" if there is none. The call
-	// itself reports its errors.
-	question(ctx context.Context, s *server) (string, error)
+	// question returns what the person is asked. The call itself reports its errors.
+	question(ctx context.Context, s *server) (question, error)
 }
 
-// answerName is the name of the one question that a call asks.
-const answerName = "consent"
+// question is what a person is asked before a call that spends. The zero value asks nothing.
+type question struct {
+	consent string // asks for the price and the terms
+	// credit says what the wallet lacks; "" when it covers the price. Nobody is asked to agree
+	// to a price that cannot be paid.
+	credit string
+}
+
+// Names of the questions that a call asks, one at a time.
+const (
+	answerName = "consent"
+	creditName = "credit"
+)
 
 // question asks for the price that would be spent. A quote that a job has accepted spends
 // nothing more.
-func (in startIn) question(ctx context.Context, s *server) (text string, err error) {
+func (in startIn) question(ctx context.Context, s *server) (asked question, err error) {
+	workspace := callerOf(ctx).WorkspaceID
 	err = s.DB.Write(ctx, func(tx *db.Tx) error {
-		q, err := quote.Take(ctx, tx, callerOf(ctx).WorkspaceID, string(in.UploadID), string(in.QuoteID))
+		q, err := quote.Take(ctx, tx, workspace, string(in.UploadID), string(in.QuoteID))
 		if err != nil || q.JobID != "" {
 			return err
 		}
+		balance, err := wallet.Get(ctx, tx, workspace)
+		if err != nil {
+			return err
+		}
 		name, _ := escapeText(q.Filename, longName)
-		text = fmt.Sprintf("Render %s of \"%s\" for %s? The price is set aside now and charged when all frames are there. Yes accepts the terms: %s",
+		asked.consent = fmt.Sprintf("Render %s of \"%s\" for %s? The price is set aside now and charged when all frames are there. Yes accepts the terms: %s",
 			framesOf(q.FrameCount), name, wallet.Money(q.PriceCents), s.Links.Terms())
+		if missing := q.PriceCents - balance.AvailableCents; missing > 0 {
+			asked.credit = fmt.Sprintf("Rendering %s of \"%s\" costs %s, and the wallet lacks %s. Add credit on this page, then return.",
+				framesOf(q.FrameCount), name, wallet.Money(q.PriceCents), wallet.Money(missing))
+		}
 		return nil
 	})
-	return text, err
+	return asked, err
 }
 
 // ask returns the question that a call has to wait for; nil when it can continue, because
@@ -45,7 +65,8 @@ func (in startIn) question(ctx context.Context, s *server) (text string, err err
 // for a no.
 func (s *server) ask(ctx context.Context, in any, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	a, asks := in.(asking)
-	if !asks || !canAsk(req) {
+	form, page := canAsk(req)
+	if !asks || !form && !page {
 		return nil, nil
 	}
 	if said, is := req.Params.InputResponses[answerName].(*mcp.ElicitResult); is {
@@ -55,20 +76,35 @@ func (s *server) ask(ctx context.Context, in any, req *mcp.CallToolRequest) (*mc
 		}
 		return nil, nil
 	}
-	text, err := a.question(ctx, s)
-	if err != nil || text == "" {
+	q, err := a.question(ctx, s)
+	if err != nil {
 		return nil, nil // the call itself says what is wrong
 	}
-	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{answerName: &mcp.ElicitParams{
-		Message: text, RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}},
-	}}}, nil
+	_, shown := req.Params.InputResponses[creditName]
+	switch {
+	case q.credit != "" && page && !shown:
+		return onlyAsk(creditName, &mcp.ElicitParams{Mode: "url", Message: q.credit, URL: s.Links.Wallet(), ElicitationID: rand.Text()}), nil
+	case q.credit == "" && q.consent != "" && form:
+		return onlyAsk(answerName, &mcp.ElicitParams{Message: q.consent, RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}}}), nil
+	}
+	return nil, nil
 }
 
-// canAsk reports whether the client can ask a person while a call waits. Without a session,
-// only the protocol of 2026-07-28 has a way for it: the client calls again with the answer.
-func canAsk(req *mcp.CallToolRequest) bool {
+// onlyAsk is a result that asks one question.
+func onlyAsk(name string, asked *mcp.ElicitParams) *mcp.CallToolResult {
+	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{name: asked}}
+}
+
+// canAsk reports whether the client can ask a person while a call waits, and whether it can
+// open a page for them. Without a session, only the protocol of 2026-07-28 has a way for it:
+// the client calls again with the answer.
+func canAsk(req *mcp.CallToolRequest) (form, page bool) {
 	c := req.ClientCapabilities()
-	return c != nil && c.Elicitation != nil && req.ProtocolVersion() >= askVersion
+	if c == nil || c.Elicitation == nil || req.ProtocolVersion() < askVersion {
+		return false, false
+	}
+	page = c.Elicitation.URL != nil
+	return c.Elicitation.Form != nil || !page, page // a client that names neither has forms
 }
 
 // askVersion is the protocol version from which on a result can be a question.

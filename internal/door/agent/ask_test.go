@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/work/wallet"
 )
 
 // TestAPersonIsAskedForThePriceWhereTheClientCanAsk: an agent that says that its person
@@ -55,6 +58,68 @@ func TestAPersonIsAskedForThePriceWhereTheClientCanAsk(t *testing.T) {
 		svc.client(svc.agent).call("svc_start", start).want("job_id", first.at("job_id"))
 		if asked.Load() != 3 || svc.balance().ReservedCents != 2 {
 			t.Errorf("asked %d times, %d cents are reserved", asked.Load(), svc.balance().ReservedCents)
+		}
+	})
+}
+
+// TestAPersonIsShownWhereToAddCreditWhereTheClientCanOpenAPage, and is asked to agree to the
+// price when the wallet covers it.
+func TestAPersonIsShownWhereToAddCreditWhereTheClientCanOpenAPage(t *testing.T) {
+	each(t, func(t *testing.T, svc *service) {
+		var pays atomic.Bool
+		var asked []string
+		connect := func(can *mcp.ElicitationCapabilities) *client {
+			session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+				Capabilities: &mcp.ClientCapabilities{Elicitation: can},
+				ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+					if r.Params.URL == "" {
+						asked = append(asked, "consent")
+						return &mcp.ElicitResult{Action: "accept"}, nil
+					}
+					asked = append(asked, "credit")
+					if text := r.Params.Message; r.Params.URL != svc.base+"/console/wallet" || !strings.Contains(text, "costs 1.03 USD, and the wallet lacks 0.03 USD.") {
+						t.Errorf("of %s it says %q", r.Params.URL, text)
+					}
+					if !pays.Load() {
+						return &mcp.ElicitResult{Action: "decline"}, nil
+					}
+					svc.write(func(ctx context.Context, tx *db.Tx) error {
+						return wallet.Credit(ctx, tx, svc.workspace, "a payment of "+svc.workspace, 3)
+					})
+					return &mcp.ElicitResult{Action: "accept"}, nil
+				},
+			}).Connect(t.Context(), &mcp.StreamableClientTransport{
+				Endpoint: svc.base + "/mcp", HTTPClient: &http.Client{Transport: bearer{svc.agent}}, DisableStandaloneSSE: true,
+			}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = session.Close() })
+			return newClient(t, session)
+		}
+		form, page := &mcp.FormElicitationCapabilities{}, &mcp.URLElicitationCapabilities{}
+		q := svc.client(svc.agent).call("svc_quote", map[string]any{"upload_id": svc.scene().UploadID, "frame_start": 1, "frame_end": credit + 3})
+		start := terms(q.at("upload_id"), q.at("quote.quote_id"))
+		for _, c := range []struct {
+			can  *mcp.ElicitationCapabilities
+			pays bool
+			want string
+		}{
+			{&mcp.ElicitationCapabilities{Form: form}, false, ""},
+			{&mcp.ElicitationCapabilities{Form: form, URL: page}, false, "credit"},
+			{&mcp.ElicitationCapabilities{URL: page}, false, "credit"},
+		} {
+			asked = nil
+			connect(c.can).call("svc_start", start).wantRefusal("insufficient_funds")
+			if said := strings.Join(asked, ", "); said != c.want {
+				t.Errorf("a client that can %+v asks %q", c.can, said)
+			}
+		}
+		asked = nil
+		pays.Store(true)
+		connect(&mcp.ElicitationCapabilities{Form: form, URL: page}).call("svc_start", start).want("status", "queued")
+		if said := strings.Join(asked, ", "); said != "credit, consent" || svc.balance().ReservedCents != credit+3 {
+			t.Errorf("with credit it asks %q, %d cents are reserved", said, svc.balance().ReservedCents)
 		}
 	})
 }
