@@ -2,12 +2,15 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"os"
 	"path/filepath"
+
+	"svc.example/internal/work/receipt"
 )
 
 // RenderRequest is a scene to render into a folder. Scene, Folder and LegalAcceptance are
@@ -108,14 +111,50 @@ const (
 )
 
 // SaveProof writes the receipt of a completed job, its proof and the service's keys into a
-// folder, as svc verify looks for them. Errors: *Error with render_not_completed, and those of
-// the file system.
+// folder, as svc verify looks for them, and the receipts of the jobs from which it took frames
+// over. Errors: *Error with render_not_completed, and those of the file system.
 func (c *Client) SaveProof(ctx context.Context, jobID, folder string) error {
+	if err := c.saveAnswer(ctx, c.jobPath(jobID, "/receipt"), filepath.Join(folder, receiptFile)); err != nil {
+		return err
+	}
+	if err := c.saveOrigins(ctx, folder); err != nil {
+		return err
+	}
 	for _, file := range []struct{ name, path string }{
-		{receiptFile, c.jobPath(jobID, "/receipt")}, {proofFile, c.jobPath(jobID, "/proof")}, {keysFile, "/v1/signing-keys"}, // the keys last: one may be new
+		{proofFile, c.jobPath(jobID, "/proof")}, {keysFile, "/v1/signing-keys"}, // the keys last: one may be new
 	} {
 		if err := c.saveAnswer(ctx, file.path, filepath.Join(folder, file.name)); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// saveOrigins saves the receipts that the one in a folder takes frames over from.
+func (c *Client) saveOrigins(ctx context.Context, folder string) error {
+	text, err := os.ReadFile(filepath.Join(folder, receiptFile))
+	var answer Receipt
+	if err == nil {
+		err = json.Unmarshal(text, &answer)
+	}
+	if err != nil {
+		return fmt.Errorf("read the receipt: %w", err)
+	}
+	earlier, err := c.EarlierReceipts(ctx, &answer)
+	if err != nil {
+		return err
+	}
+	for id, r := range earlier {
+		path := filepath.Join(folder, filepath.FromSlash(receipt.OriginFile(id)))
+		err := os.MkdirAll(filepath.Dir(path), 0o755)
+		if err == nil {
+			err = os.WriteFile(path+".part", r.Envelope, 0o644)
+		}
+		if err == nil {
+			err = os.Rename(path+".part", path)
+		}
+		if err != nil {
+			return fmt.Errorf("save receipt %s: %w", id, err)
 		}
 	}
 	return nil

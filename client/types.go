@@ -351,6 +351,16 @@ type Artifact struct {
 type Receipt struct {
 	Members  json.RawMessage `json:"receipt"`
 	Envelope json.RawMessage `json:"envelope"`
+	// Origins are the jobs from which frames were taken over. They are not signed: their
+	// receipts are, and name these frames.
+	Origins []ReceiptOrigin `json:"origins,omitempty"`
+}
+
+// ReceiptOrigin is an earlier job whose receipt proves frames that a job has taken over.
+type ReceiptOrigin struct {
+	ReceiptID  string `json:"receipt_id"`
+	JobID      string `json:"job_id"`
+	ReceiptURL string `json:"receipt_url"`
 }
 
 // Proof proves that a completed job's receipt is a leaf of the service's log (RFC

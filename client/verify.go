@@ -1,11 +1,14 @@
 package client
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/work/receipt"
@@ -56,6 +59,27 @@ func Origins(receipts ...*Receipt) VerifyOption {
 	}
 }
 
+// EarlierReceipts reads the receipts of the jobs from which frames were taken over, by their
+// ids, for [Origins]. One that the service no longer has is missing: what needs it is then not
+// checked.
+func (c *Client) EarlierReceipts(ctx context.Context, r *Receipt) (map[string]*Receipt, error) {
+	found := map[string]*Receipt{}
+	for _, origin := range r.Origins {
+		if receipt.OriginFile(origin.ReceiptID) == "" {
+			return nil, fmt.Errorf("the service names an earlier receipt %q, which is no id of one", origin.ReceiptID)
+		}
+		earlier, err := c.Receipt(ctx, origin.JobID)
+		if refused, is := errors.AsType[*Error](err); is && (refused.Code == "render_not_found" || refused.Code == "artifact_expired") {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		found[origin.ReceiptID] = earlier
+	}
+	return found, nil
+}
+
 // Verify checks a receipt against the service's keys, and the artifact, its ZIP of
 // size bytes, against the receipt. It uses no network. A nil artifact skips the ZIP.
 // It returns all checks, and an error when one failed: an ErrBadSignature or an
@@ -91,7 +115,8 @@ func VerifyLog(r *Receipt, p *Proof, keys []SigningKey, known []byte, options ..
 // in the log, and the ZIP, the frames next to it with their outputs, or both. It uses no network. keys are the
 // service's own; nil takes those of keys.json in the folder, which prove less where somebody
 // else made it. It returns all checks, and an error when one failed, or when neither the ZIP
-// nor all of the others are there. Errors are also those of [Verify] and [VerifyLog].
+// nor all of the others are there. Frames that were taken over are compared with the earlier
+// receipts in the folder. Errors are also those of [Verify] and [VerifyLog].
 func VerifyFolder(folder string, keys []SigningKey, options ...VerifyOption) ([]Check, error) {
 	history, inclusion, document, err := readFolder(folder, keys)
 	if err != nil {
@@ -113,6 +138,11 @@ func VerifyFolder(folder string, keys []SigningKey, options ...VerifyOption) ([]
 		report.InTime(history, &inclusion)
 		report.InPictures(receipt.FramesIn(os.DirFS(folder), *r))
 	}
+	origins, err := receipt.OriginsIn(os.DirFS(folder))
+	if err != nil {
+		return nil, err
+	}
+	options = append(slices.Clone(options), func(v *verifying) { v.origins = append(v.origins, origins...) })
 	checks, err := checksOf(report, history.Keys(), options)
 	for _, c := range checks {
 		if err == nil && c.Name == "artifact" && c.Status == string(receipt.Skipped) {

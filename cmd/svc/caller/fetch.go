@@ -91,6 +91,7 @@ func (r *Result) download(ctx context.Context, o Options) error {
 // given is what a service says about a completed job.
 type given struct {
 	receipt *client.Receipt
+	origins map[string]*client.Receipt // that frames were taken over from, by id
 	logged  *client.Proof
 	history []client.SigningKey
 	keys    []signingkey.Public // of history
@@ -99,6 +100,9 @@ type given struct {
 // fetchProof reads the receipt of a job, its proof and the service's keys.
 func fetchProof(ctx context.Context, api *client.Client, jobID string) (g given, err error) {
 	if g.receipt, err = api.Receipt(ctx, jobID); err != nil {
+		return g, err
+	}
+	if g.origins, err = api.EarlierReceipts(ctx, g.receipt); err != nil {
 		return g, err
 	}
 	if g.logged, err = api.Proof(ctx, jobID); err != nil {
@@ -132,6 +136,11 @@ func (r *Result) verify(ctx context.Context, o Options) (*receipt.Receipt, error
 	if o.Client.TestMode() {
 		report.TakeTest()
 	}
+	var origins [][]byte
+	for _, earlier := range given.origins {
+		origins = append(origins, earlier.Envelope)
+	}
+	report.FromOrigins(origins, given.keys)
 	r.Checks = report.Checks
 	if err := report.Err(); err != nil {
 		return nil, err
@@ -159,6 +168,12 @@ func (r *Result) keep(given given) error {
 			return err
 		}
 		public = append(public, text...)
+	}
+	for id, earlier := range given.origins {
+		path := filepath.Join(r.Folder, filepath.FromSlash(receipt.OriginFile(id)))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), atomicfile.Replace(path, append(earlier.Envelope, '\n'), 0o644)); err != nil {
+			return fmt.Errorf("keep an earlier receipt: %w", err)
+		}
 	}
 	for _, file := range []struct {
 		path    *string

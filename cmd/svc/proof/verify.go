@@ -62,7 +62,7 @@ type Verify struct {
 	Known     string   `name:"checkpoint" type:"existingfile" env:"SVC_VERIFY_CHECKPOINT" help:"A checkpoint of the log that you know from elsewhere. The proof must match it."`
 	Project   string   `type:"existingdir" env:"SVC_VERIFY_PROJECT" help:"Folder of the project or of the .blend. Its files must equal the rendered ones. Without it, the hash that svc render noted when it sent a project."`
 	Frames    string   `name:"frames" type:"existingdir" env:"SVC_VERIFY_FRAMES" help:"Folder with frames, under any names. Each picture must match a frame of the receipt, by its bytes or by its pixels. Without it, the files next to the receipt that have names of its frames."`
-	Origins   string   `type:"existingdir" env:"SVC_VERIFY_ORIGINS" help:"Folder of the renders from which the job took frames over: their receipt.json, in it or in its folders."`
+	Origins   string   `type:"existingdir" env:"SVC_VERIFY_ORIGINS" help:"Folder of the renders from which the job took frames over: their receipt.json, in it or in its folders. Without it, the receipts that svc render saved in the folder's origins."`
 	Witness   []string `placeholder:"KEY,…" env:"SVC_VERIFY_WITNESS" help:"Witnesses that must have co-signed the checkpoint of the proof, each NAME+ID+KEY. A log that shows different histories to different people cannot get these signatures."`
 	Require   []string `placeholder:"CHECK,…" env:"SVC_VERIFY_REQUIRE" enum:"artifact,pixels,pictures,log,key,project,reused,witness" help:"Checks that must be made: artifact, pixels, pictures (of --frames), log, key, project, reused (of --origins), witness. A check that could not be made counts as failed."`
 	Test      bool     `env:"-" help:"Accept a receipt of test mode. Without this flag such a receipt fails, because nothing was rendered and nobody has paid."`
@@ -176,10 +176,12 @@ func (c *Verify) Check() (*verified, error) {
 	return found, WithExitCode(err)
 }
 
-// origins reads the receipts below --origins.
+// origins reads the earlier receipts that svc render keeps next to the receipt, and those
+// below --origins.
 func (c *Verify) origins() (documents [][]byte, err error) {
-	if c.Origins == "" {
-		return nil, nil
+	documents, err = receipt.OriginsIn(os.DirFS(filepath.Dir(c.Receipt)))
+	if err != nil || c.Origins == "" {
+		return documents, err
 	}
 	files := os.DirFS(c.Origins)
 	for _, pattern := range []string{ReceiptFile, "*/" + ReceiptFile} {

@@ -62,7 +62,15 @@ type receiptOutput struct {
 		job.Object
 		Receipt  receipt.Receipt `json:"receipt"`
 		Envelope receiptEnvelope `json:"envelope" doc:"The receipt as signed: a DSSE envelope around an in-toto statement."`
+		Origins  []receiptOrigin `json:"origins,omitempty" doc:"The earlier jobs from which frames were taken over: what frames[].reused names. Their receipts prove those frames. Absent without such frames."`
 	}
+}
+
+// receiptOrigin is where a receipt is that another one takes frames over from.
+type receiptOrigin struct {
+	ReceiptID  string `json:"receipt_id"`
+	JobID      string `json:"job_id"`
+	ReceiptURL string `json:"receipt_url"`
 }
 
 // receiptEnvelope is a DSSE envelope (decisions 8).
@@ -262,5 +270,12 @@ func (s *server) receipt(ctx context.Context, in *jobInput, jobs string) (*recei
 	}
 	out := &receiptOutput{}
 	out.Body.Object, out.Body.Receipt = o.Through(s.Links, jobs), r.Receipt
+	origins, err := s.Jobs.Origins(ctx, r.Receipt)
+	if err != nil {
+		return nil, err
+	}
+	for _, origin := range origins {
+		out.Body.Origins = append(out.Body.Origins, receiptOrigin{origin.ReceiptID, origin.JobID, s.Links.JobReceipt(jobs, origin.JobID)})
+	}
 	return out, operation.Unmarshal(r.Envelope, &out.Body.Envelope)
 }

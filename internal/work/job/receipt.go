@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
@@ -28,6 +29,37 @@ func (j *Jobs) Receipt(ctx context.Context, workspaceID, jobID string) (o Object
 		return err
 	})
 	return o, s, err
+}
+
+// OriginJob is an earlier job whose frames a job has taken over.
+type OriginJob struct{ ReceiptID, JobID string }
+
+// Origins finds the jobs of the receipts that a receipt takes frames over from, in the order
+// of its frames. A receipt that was erased is left out.
+func (j *Jobs) Origins(ctx context.Context, r receipt.Receipt) (found []OriginJob, err error) {
+	var ids []string
+	for _, f := range r.Frames {
+		if id := f.Reused.ReceiptID; id != "" && !slices.Contains(ids, id) { // a quote compares 100 jobs at most
+			ids = append(ids, id)
+		}
+	}
+	if ids == nil {
+		return nil, nil
+	}
+	err = j.DB.Read(ctx, func(tx *db.Tx) error {
+		for _, id := range ids {
+			row, err := tx.ReceiptGet(ctx, id)
+			switch {
+			case db.IsNotFound(err) || err == nil && row.WorkspaceID != r.WorkspaceID:
+			case err != nil:
+				return fmt.Errorf("read receipt %s: %w", id, err)
+			default:
+				found = append(found, OriginJob{id, row.JobID})
+			}
+		}
+		return nil
+	})
+	return found, err
 }
 
 // Proof reads a completed job with its receipt and the proof that the log holds it. The proof is

@@ -2,6 +2,8 @@ package receipt
 
 import (
 	"fmt"
+	"io/fs"
+	"regexp"
 	"strings"
 
 	"svc.example/internal/ground/signingkey"
@@ -19,6 +21,37 @@ func (r Receipt) consistentOrigin(f Frame) error {
 		return fmt.Errorf("frame %d was taken over and took %g seconds", f.Frame, f.RenderSeconds)
 	}
 	return nil
+}
+
+// originsFolder has the receipts that frames were taken over from, in the folder of a job.
+const originsFolder = "origins"
+
+// receiptIDs are ids of receipts, which are safe as names of files.
+var receiptIDs = regexp.MustCompile(`^RCT-[0-9A-Za-z]+$`)
+
+// OriginFile is where the folder of a job has an earlier receipt, with slashes; "" for what is
+// no id of a receipt.
+func OriginFile(receiptID string) string {
+	if !receiptIDs.MatchString(receiptID) {
+		return ""
+	}
+	return originsFolder + "/" + receiptID + ".json"
+}
+
+// OriginsIn reads the earlier receipts in the folder of a job.
+func OriginsIn(folder fs.FS) (documents [][]byte, err error) {
+	names, err := fs.Glob(folder, originsFolder+"/RCT-*.json")
+	if err != nil {
+		return nil, fmt.Errorf("look for earlier receipts: %w", err)
+	}
+	for _, name := range names {
+		document, err := fs.ReadFile(folder, name)
+		if err != nil {
+			return nil, fmt.Errorf("read an earlier receipt: %w", err)
+		}
+		documents = append(documents, document)
+	}
+	return documents, nil
 }
 
 // FromOrigins adds the check "reused" to the report of a receipt with frames that were taken

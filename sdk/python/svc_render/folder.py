@@ -13,6 +13,7 @@ from .transfer import sha256_of
 
 RECEIPT, PROOF, KEYS = "receipt.json", "proof.json", "keys.json"
 MOVIE = "movie.mp4"
+ORIGINS = "origins"  # the folder of the receipts that frames were taken over from, each by its id
 OUTPUTS = "outputs"  # the folder of the frames' other files, such as those of File Output nodes, as in the ZIP
 
 
@@ -20,7 +21,8 @@ def verify_folder(folder: Union[str, "os.PathLike[str]"], *, keys: Optional[Iter
                   pixels: bool = True) -> Report:
     """Verifies a folder that a render filled: the receipt with its key and its place in the log,
     and the ZIP, the frames next to it with their outputs, or both. Without ``keys``, those of keys.json in the
-    folder are taken; give the service's own for a folder that somebody else made. It raises
+    folder are taken; give the service's own for a folder that somebody else made. Frames that were
+    taken over are compared with the earlier receipts in the folder. It raises
     VerificationError, also when neither the ZIP nor all of the others are there. PNGs are decoded too, for
     the check "pixels", unless ``pixels`` is false: that takes a second or more for each."""
     def path(name: str) -> str:
@@ -32,10 +34,12 @@ def verify_folder(folder: Union[str, "os.PathLike[str]"], *, keys: Optional[Iter
 
     known = json.loads(text(KEYS))["keys"] if keys is None else list(keys)
     receipt, proof = text(RECEIPT), text(PROOF)
-    report = verify(receipt, known, proof=proof, test=test)
+    earlier = [text(os.path.join(ORIGINS, name)) for name in sorted(os.listdir(path(ORIGINS)))
+               if name.startswith("RCT-") and name.endswith(".json")] if os.path.isdir(path(ORIGINS)) else []
+    report = verify(receipt, known, proof=proof, test=test, origins=earlier)
     archive = str(report.receipt["artifact"]["filename"])
     if os.path.basename(archive) == archive and os.path.isfile(path(archive)):
-        report = verify(receipt, known, artifact=path(archive), proof=proof, test=test, pixels=pixels)
+        report = verify(receipt, known, artifact=path(archive), proof=proof, test=test, pixels=pixels, origins=earlier)
     checks = list(report.checks)
     frames = report.receipt["frames"]
     here = [frame for frame in frames if os.path.isfile(path(frame["file"]))]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 from typing import TYPE_CHECKING, Any, Callable, Dict, Generator, Iterator, List, NamedTuple, Optional, Union
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from . import transfer
 from .errors import ApiError, DownloadChanged, JobEnded, SvcError
-from .folder import KEYS, MOVIE, OUTPUTS, PROOF, RECEIPT, verify_folder
+from .folder import KEYS, MOVIE, ORIGINS, OUTPUTS, PROOF, RECEIPT, verify_folder
 from .receipt import is_output_name
 from .transport import Transport
 
@@ -74,6 +75,7 @@ def sync(client: Client, transport: Transport, path: str, job_id: str, folder: t
     if job.get("status") != "completed":
         raise JobEnded(job)
     _write(folder, RECEIPT, client.read(path + "/receipt"))
+    _save_origins(client, path.rpartition("/")[0], folder)
     _write(folder, PROOF, client.read(path + "/proof"))
     _write(folder, KEYS, json.dumps({"ok": True, "keys": client.signing_keys()}).encode("utf-8"))
     report = verify_folder(folder, test=transport.test_mode, pixels=False)  # the bytes came from the service that signs
@@ -113,6 +115,24 @@ def _save(transport: Transport, path: str, folder: str, frame: Union[Frame, Acce
     transfer.save_frame(transport, file, at, int(frame["size_bytes"]), hashes[0])
     saved[number] = hashes
     return SavedFrame(number, at)
+
+
+def _save_origins(client: Client, jobs: str, folder: str) -> None:
+    """Saves the receipts that frames were taken over from. One that the service no longer has is
+    left out: verify_folder then says that the check "reused" was not made."""
+    with open(os.path.join(folder, RECEIPT), "rb") as file:
+        origins = json.load(file).get("origins", [])
+    for origin in origins:
+        if not re.match(r"RCT-[0-9A-Za-z]+\Z", origin["receipt_id"]):
+            raise SvcError("the service names an earlier receipt %r, which is no id of one" % origin["receipt_id"])
+        try:
+            earlier = client.read("%s/%s/receipt" % (jobs, quote(origin["job_id"], safe="")))
+        except ApiError as error:
+            if error.code not in ("render_not_found", "artifact_expired"):
+                raise
+            continue
+        os.makedirs(os.path.join(folder, ORIGINS), exist_ok=True)
+        _write(folder, os.path.join(ORIGINS, origin["receipt_id"] + ".json"), earlier)
 
 
 def _write(folder: str, name: str, content: bytes) -> None:

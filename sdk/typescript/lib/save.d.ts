@@ -37,7 +37,8 @@ export declare function sync(client: Calls, transport: Transport, path: string, 
 /**
  * Verifies a folder that a render filled: the receipt with its key and its place in the log, and
  * the ZIP, the frames next to it with their outputs, or both. Without `keys`, those of keys.json in the folder are
- * taken; give the service's own for a folder that somebody else made. It throws
+ * taken; give the service's own for a folder that somebody else made. Frames that were taken over are
+ * compared with the earlier receipts in the folder. It throws
  * VerificationError, also when neither the ZIP nor all of the others are there. PNGs are decoded too, for
  * the check "pixels", unless `pixels` is false: that takes some time for each.
  */

@@ -4,6 +4,8 @@ import { ApiError, DownloadChanged, JobEnded, SvcError, VerificationError } from
 import { blobOf, disk, sha256 } from "./files.js";
 import { isOutputName, outputsOf } from "./receipt.js";
 import { checkOf, pixelsAre, verify } from "./verify.js";
+/** The folder of the receipts that frames were taken over from, each by its id. */
+const ORIGINS = "origins", RECEIPT_ID = /^RCT-[0-9A-Za-z]+$/;
 const RECEIPT = "receipt.json", PROOF = "proof.json", KEYS = "keys.json", MOVIE = "movie.mp4";
 /** The folder of the frames' other files, such as those of File Output nodes, as in the ZIP. */
 const OUTPUTS = "outputs";
@@ -57,6 +59,7 @@ export async function* sync(client, transport, path, jobId, folder, signal) {
     if (job?.status !== "completed")
         throw new JobEnded(job);
     await write(`${folder}/${RECEIPT}`, await client.read(`${path}/receipt`, calls));
+    await saveOrigins(client, path.slice(0, path.lastIndexOf("/")), folder, calls);
     await write(`${folder}/${PROOF}`, await client.read(`${path}/proof`, calls));
     await write(`${folder}/${KEYS}`, new TextEncoder().encode(JSON.stringify({ ok: true, keys: await client.signingKeys(calls) })));
     const report = await verifyFolder(folder, { test: transport.testMode, pixels: false }); // the bytes came from the service that signs
@@ -95,6 +98,29 @@ async function save(transport, path, folder, { frame, file, sha256: want, size_b
     known.set(frame, hashes);
     return { frame, path: at };
 }
+/** Saves the receipts that frames were taken over from. One that the service no longer has is left out: verifyFolder then says that the check "reused" was not made. */
+async function saveOrigins(client, jobs, folder, calls) {
+    const { origins = [] } = JSON.parse(await (await blobOf(`${folder}/${RECEIPT}`)).text());
+    for (const { receipt_id, job_id } of origins) {
+        if (!RECEIPT_ID.test(receipt_id))
+            throw new SvcError(`the service names an earlier receipt ${JSON.stringify(receipt_id)}, which is no id of one`);
+        try {
+            const earlier = await client.read(`${jobs}/${encodeURIComponent(job_id)}/receipt`, calls);
+            await (await disk()).promises.mkdir(`${folder}/${ORIGINS}`, { recursive: true });
+            await write(`${folder}/${ORIGINS}/${receipt_id}.json`, earlier);
+        }
+        catch (error) {
+            if (!(error instanceof ApiError) || !["render_not_found", "artifact_expired"].includes(error.code))
+                throw error;
+        }
+    }
+}
+/** The receipts in a folder that one takes frames over from. */
+async function originsOf(folder, frames) {
+    const ids = new Set(frames.map(({ reused }) => reused?.receipt_id ?? "").filter((id) => RECEIPT_ID.test(id)));
+    const found = await Promise.all([...ids].map(async (id) => (await blobOf(`${folder}/${ORIGINS}/${id}.json`).catch(() => undefined))?.text()));
+    return found.filter((text) => text !== undefined);
+}
 /** Writes a file whole or not at all. */
 async function write(path, content) {
     const { promises } = await disk();
@@ -104,7 +130,8 @@ async function write(path, content) {
 /**
  * Verifies a folder that a render filled: the receipt with its key and its place in the log, and
  * the ZIP, the frames next to it with their outputs, or both. Without `keys`, those of keys.json in the folder are
- * taken; give the service's own for a folder that somebody else made. It throws
+ * taken; give the service's own for a folder that somebody else made. Frames that were taken over are
+ * compared with the earlier receipts in the folder. It throws
  * VerificationError, also when neither the ZIP nor all of the others are there. PNGs are decoded too, for
  * the check "pixels", unless `pixels` is false: that takes some time for each.
  */
@@ -115,8 +142,9 @@ export async function verifyFolder(folder, { keys, test = false, pixels = true }
     let report = await verify(receipt, trusted, options);
     const name = report.receipt.artifact.filename;
     const artifact = /[/\\]/.test(name) ? undefined : await blobOf(`${folder}/${name}`).catch(() => undefined);
-    if (artifact)
-        report = await verify(receipt, trusted, { ...options, artifact });
+    const origins = await originsOf(folder, report.receipt.frames);
+    if (artifact || origins.length > 0)
+        report = await verify(receipt, trusted, { ...options, ...(artifact && { artifact }), origins });
     const wrong = [], whole = [];
     let here = 0;
     for (const { file, sha256: want, pixel_sha256 } of report.receipt.frames) {

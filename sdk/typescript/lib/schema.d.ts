@@ -2018,6 +2018,11 @@ export interface Schemas {
         test?: boolean;
         workspace_id: string;
     };
+    ReceiptOrigin: {
+        job_id: string;
+        receipt_id: string;
+        receipt_url: string;
+    };
     ReceiptSignature: {
         keyid: string;
         /** @description Base64. */
@@ -2490,6 +2495,8 @@ export interface Schemas {
         movie_url: string | null;
         /** @constant */
         ok: true;
+        /** @description The earlier jobs from which frames were taken over: what frames[].reused names. Their receipts prove those frames. Absent without such frames. */
+        origins?: Schemas["ReceiptOrigin"][];
         /**
          * @description Set while the job is paused, by its workspace or by an operator. No new frame is rendered until it is resumed; frames in workers' hands are finished. Null otherwise.
          * @enum {string|null}
