@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable as IterableABC
+from itertools import islice
 from typing import Any, Iterable, Union
 
 #: A frame; a list such as "1-50,80x5" or "10-100x5"; or numbers, such as range(1, 11).
 Frames = Union[int, str, Iterable[int]]
+
+# More numbers than this are a mistake: no service takes a job of so many frames.
+_MOST = 1_000_000
 
 
 def frames_text(frames: Frames) -> str:
@@ -20,9 +24,11 @@ def frames_text(frames: Frames) -> str:
     try:
         if isinstance(frames, (bytes, bytearray, memoryview, dict)):
             raise TypeError  # their items are numbers of something else
-        numbers = [whole(n) for n in frames] if isinstance(frames, IterableABC) else [whole(frames)]
+        numbers = [whole(n) for n in islice(frames, _MOST + 1)] if isinstance(frames, IterableABC) else [whole(frames)]
     except TypeError:
         raise TypeError('frames are whole numbers, or a list such as "1-50,80", not %r' % (frames,)) from None
+    if len(numbers) > _MOST:
+        raise ValueError("frames names more than %d frames, which is more than a job can have" % _MOST)
     if not numbers:
         raise ValueError("frames names no frame")
     if isinstance(frames, range) and len(frames) > 1:

@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import http.server
 import inspect
+import itertools
 import json
 import os
 import subprocess
@@ -84,8 +85,9 @@ class Frames(unittest.TestCase):
         for wrong in ((1, 10), [1.0], ["1"], True, [True], b"1-3", bytearray(b"1"), memoryview(b"1"), {1: 2}, 1.0, None, object(), [None], [[1]], slice(1, 3)):
             with self.subTest(wrong), self.assertRaisesRegex(TypeError, "^frames"):
                 frames_text(wrong)
-        with self.assertRaises(ValueError):
-            frames_text([])
+        for none_or_endless in ([], itertools.count(1), range(1, 10**12)):
+            with self.assertRaises(ValueError):
+                frames_text(none_or_endless)
 
 
 class Asynchronous(unittest.TestCase):

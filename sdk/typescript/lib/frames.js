@@ -1,10 +1,16 @@
 /** Which frames of a scene: in the one form that the service reads. */
+/** More numbers than this are a mistake: no service takes a job of so many frames. */
+const MOST = 1_000_000;
 /** Frames as the service reads them. */
 export function framesText(frames) {
     if (typeof frames === "string")
         return frames;
     const many = typeof frames === "object" && frames !== null && Symbol.iterator in frames && !(frames instanceof Uint8Array); // bytes are no frames
-    const numbers = many ? [...frames] : [frames];
+    const numbers = [];
+    for (const number of many ? frames : [frames]) {
+        if (numbers.push(number) > MOST)
+            throw new RangeError(`frames names more than ${MOST} frames, which is more than a job can have`);
+    }
     if (!numbers.every(Number.isSafeInteger))
         throw new TypeError('frames are whole numbers, or a list such as "1-50,80"');
     if (numbers.length === 0)

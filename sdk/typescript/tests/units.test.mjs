@@ -271,6 +271,8 @@ test("frames are written in the grammar of the service", () => {
   for (const wrong of [[], [1.5], ["1"], NaN, Buffer.from("1-3"), true, null, undefined, { start: 1 }, 10n, [, 1], [[1]], new Date()]) {
     assert.throws(() => framesText(wrong), /^(TypeError|RangeError): frames (are whole numbers|names no)/);
   }
+  const endless = (function* () { for (let frame = 1; ; frame++) yield frame; })();
+  assert.throws(() => framesText(endless), /^RangeError: frames names more than 1000000 frames/);
 });
 
 test("what prints a client does not print its key", () => {
