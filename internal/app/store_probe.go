@@ -16,8 +16,9 @@ const (
 	probeLife = 3 * time.Second
 	// probeLimit is how long a probe may take until it counts as failed.
 	probeLimit = 2 * time.Second
-	// outageCheck is how often the store is probed during an outage.
-	outageCheck = 2 * time.Second
+	// outageCheck is how often the store is probed during an outage. A probe of before the
+	// outage is too old to be told by then.
+	outageCheck = probeLife
 )
 
 // storeProbe finds out whether the database and the store of files can be written. It writes
