@@ -31,7 +31,8 @@ func Database(ctx context.Context, address string, processes, connections int) (
 	defer func() { _ = first.Close(context.WithoutCancel(ctx)) }()
 	var allowed, server int
 	var now time.Time
-	err = first.QueryRow(ctx, "SELECT "+db.AllowedConnections+", pg_backend_pid(), clock_timestamp()").Scan(&allowed, &server, &now)
+	var readOnly string
+	err = first.QueryRow(ctx, "SELECT "+db.AllowedConnections+", pg_backend_pid(), clock_timestamp(), current_setting('transaction_read_only')").Scan(&allowed, &server, &now, &readOnly)
 	if err != nil {
 		return nil, fmt.Errorf("check the database: %w", err)
 	}
@@ -39,7 +40,15 @@ func Database(ctx context.Context, address string, processes, connections int) (
 	if err != nil {
 		return nil, fmt.Errorf("check how the database is pooled: %w", err)
 	}
-	return []Finding{enough(allowed, max(processes, 1), int(db.ConnectionsOf(config, connections))), pooling(pooled), clock("database_clock", "the database", now, time.Now())}, nil
+	return []Finding{written(readOnly == "on"), enough(allowed, max(processes, 1), int(db.ConnectionsOf(config, connections))), pooling(pooled), clock("database_clock", "the database", now, time.Now())}, nil
+}
+
+func written(readOnly bool) Finding {
+	const check = "database_writes"
+	if readOnly {
+		return wrong(check, "Connect to the primary server, or run ALTER SYSTEM RESET default_transaction_read_only and SELECT pg_reload_conf()", "the database only reads")
+	}
+	return fine(check)
 }
 
 func enough(allowed, processes, connections int) Finding {

@@ -2,7 +2,7 @@
 // database, the processes next to it, the unit that starts it, and whatever lies between it and
 // its callers.
 //
-// What always holds: it changes nothing. A check that fails says what is wrong and which line to
+// What always holds: it leaves nothing behind. A check that fails says what is wrong and which line to
 // change; a check that cannot be made says so and fails nothing. To add a check, add a row to the
 // list that Database, Public or Unit returns. Start reading at Finding.
 package doctor

@@ -30,7 +30,7 @@ type doctorCommand struct {
 
 // Help is printed below the flags.
 func (doctorCommand) Help() string {
-	return "Checks the database, the store of files, the unit svc.service and, with --public-url, what lies between callers and the running service. Changes nothing. Give it the flags of svc serve; it reads the same configuration file. Exit codes: 0 all is well; 1 something is wrong, and is printed with what to change."
+	return "Checks that the database and the store of files can be written, the unit svc.service and, with --public-url, what lies between callers and the running service. Leaves nothing behind. Give it the flags of svc serve; it reads the same configuration file. Exit codes: 0 all is well; 1 something is wrong, and is printed with what to change."
 }
 
 // errUnfit means that a check failed.
@@ -89,15 +89,19 @@ func (c *doctorCommand) ofStore(ctx context.Context) (found []doctor.Finding, er
 	return append(found, doctor.Processes(processes)), nil
 }
 
-// ofBlobs checks the store of files, and whether browsers may follow links to it.
+// ofBlobs checks the data folder and the store of files, and whether browsers may follow links
+// to it.
 func (c *doctorCommand) ofBlobs(ctx context.Context) ([]doctor.Finding, error) {
-	found := doctor.Finding{Check: "browser_downloads", OK: true}
+	folder, found := doctor.Folder(c.Data), doctor.Finding{Check: "browser_downloads", OK: true}
 	if c.Blobs == "" {
-		return []doctor.Finding{found}, nil // browsers fetch files from svc
+		return []doctor.Finding{folder, found}, nil // browsers fetch files from svc
 	}
 	store, err := blob.ReadS3(ctx, c.Blobs)
 	lacks := ""
 	if err == nil {
+		if written := doctor.Objects(ctx, store); !written.OK {
+			return []doctor.Finding{folder, written}, nil // what browsers may do there is not known
+		}
 		lacks, err = store.ForBrowsers(ctx)
 	}
 	switch {
@@ -106,7 +110,7 @@ func (c *doctorCommand) ofBlobs(ctx context.Context) ([]doctor.Finding, error) {
 	case lacks != "":
 		found = doctor.Finding{Check: found.Check, Lacks: "browsers cannot follow links to files in the store: " + lacks, Change: "Set the CORS rule of the bucket as the page of configuration says"}
 	}
-	return []doctor.Finding{found}, nil
+	return []doctor.Finding{folder, found}, nil
 }
 
 // ofUnit checks the unit of this machine, where systemd has one.
