@@ -188,7 +188,7 @@ func (h *holdings) hasNewProgress() bool {
 // beat extends the held leases until stopped is closed or ctx ends. A slow call delays the
 // next one, and never overlaps it. Only the end of ctx cuts a call off.
 func (w *Worker) beat(ctx context.Context, stopped <-chan struct{}) {
-	last := time.Now()
+	last, lost := time.Now(), outage{call: "heartbeat"}
 	for {
 		due := time.Until(last.Add(w.pace()))
 		timer := time.NewTimer(min(due, progressInterval))
@@ -206,13 +206,13 @@ func (w *Worker) beat(ctx context.Context, stopped <-chan struct{}) {
 			continue
 		}
 		last = time.Now()
-		w.beatOnce(ctx)
+		w.beatOnce(ctx, &lost)
 	}
 }
 
 // beatOnce sends a heartbeat when there is a lease to keep. It does not retry: the
 // next heartbeat is the retry.
-func (w *Worker) beatOnce(ctx context.Context) {
+func (w *Worker) beatOnce(ctx context.Context, lost *outage) {
 	held := w.held.list()
 	if len(held) == 0 {
 		return
@@ -225,9 +225,10 @@ func (w *Worker) beatOnce(ctx context.Context) {
 		err = w.register(ctx, id)
 	}
 	if err != nil {
-		w.log.Warn("the heartbeat failed", "leases", len(held), "err", err)
+		w.log.Log(ctx, lost.level(err), "the heartbeat failed", "leases", len(held), "err", err)
 		return
 	}
+	lost.over(w.log)
 	if len(reply.Lost) > 0 {
 		w.log.Warn("leases are lost, their frames are given up", "leases", reply.Lost)
 		w.held.lose(reply.Lost)

@@ -120,7 +120,7 @@ func (l *slot) renderLoop(ctx, drainCtx context.Context) {
 		l.end()
 		// Only this machine's own failures slow it down. A frame that fails is reported, and
 		// the next one may be sound.
-		if errors.Is(err, errUnable) && l.backOff(ctx, "render", unableTry, err) != nil {
+		if errors.Is(err, errUnable) && l.backOff(ctx, &outage{call: "render"}, unableTry, err) != nil {
 			return
 		}
 	}
@@ -298,7 +298,7 @@ func (l *slot) requestFrames(ctx context.Context, q *frameQueue, n int, wait, de
 			return err
 		})
 		if got.err != nil && ctx.Err() == nil { // an immediate repetition would be refused too
-			_ = l.backOff(ctx, "lease", unableTry, got.err)
+			_ = l.backOff(ctx, &outage{call: "lease"}, unableTry, got.err)
 		}
 		pending <- got
 	}()

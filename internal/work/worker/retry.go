@@ -3,7 +3,10 @@ package worker
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"net"
 	"net/http"
+	"net/url"
 	"time"
 
 	"svc.example/internal/ground/fault"
@@ -63,10 +66,15 @@ func unregistered(err error) bool {
 // worker's current id. A server that no longer knows the id gets a new registration.
 // Errors: the refusal, errUnable, or the last error when ctx has ended.
 func (w *Worker) persist(ctx context.Context, what string, call func(workerID string) error) error {
+	lost := outage{call: what}
 	for try := 1; ; try++ {
 		id := w.id()
 		err := call(id)
-		if err == nil || refused(err) || errors.Is(err, errUnable) || ctx.Err() != nil {
+		if err == nil {
+			lost.over(w.log)
+			return nil
+		}
+		if refused(err) || errors.Is(err, errUnable) || ctx.Err() != nil {
 			return err
 		}
 		if unregistered(err) {
@@ -77,21 +85,61 @@ func (w *Worker) persist(ctx context.Context, what string, call func(workerID st
 				continue
 			}
 		}
-		if err := w.backOff(ctx, what, try, err); err != nil {
+		if err := w.backOff(ctx, &lost, try, err); err != nil {
 			return err
 		}
 	}
 }
 
+// outage is why a call fails again and again. An operator reads one line for each reason, and
+// one when the server answers again; the tries between are for --log-level debug.
+type outage struct {
+	call  string
+	began time.Time
+	why   string
+}
+
+// level is the level at which a failure is logged.
+func (o *outage) level(err error) slog.Level {
+	why := reason(err)
+	if o.began.IsZero() {
+		o.began = time.Now()
+	} else if o.why == why {
+		return slog.LevelDebug
+	}
+	o.why = why
+	return slog.LevelWarn
+}
+
+// over ends an outage, if there was one.
+func (o *outage) over(log *slog.Logger) {
+	if !o.began.IsZero() {
+		log.Info("the server answers again", "call", o.call, "after", time.Since(o.began).Round(time.Second))
+	}
+	*o = outage{call: o.call}
+}
+
+// reason is what a failure has in common with others of the same outage: without ports, which
+// differ from call to call.
+func reason(err error) string {
+	if broken, ok := errors.AsType[*net.OpError](err); ok {
+		return broken.Err.Error()
+	}
+	if lost, ok := errors.AsType[*url.Error](err); ok {
+		return lost.Err.Error()
+	}
+	return err.Error()
+}
+
 // backOff waits before the next try. It returns ctx's error when ctx ends first.
 // A server that names a pause gets it, up to lastPause.
-func (w *Worker) backOff(ctx context.Context, what string, try int, err error) error {
+func (w *Worker) backOff(ctx context.Context, lost *outage, try int, err error) error {
 	d := pause(try, w.cfg.Jitter())
 	var failed *farmapi.Error
 	if errors.As(err, &failed) {
 		d = max(d, min(failed.RetryAfter, lastPause))
 	}
-	w.log.Warn("a call to the server failed, it is repeated", "call", what, "try", try, "pause", d, "err", err)
+	w.log.Log(ctx, lost.level(err), "a call to the server failed, it is repeated", "call", lost.call, "try", try, "pause", d, "err", err)
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -69,6 +69,29 @@ func TestWorkerWaitsForAnUnreachableServer(t *testing.T) {
 	})
 }
 
+// TestAnOutageIsOneLineOfAWorkersLog: however often the call is repeated, and one when it is over.
+func TestAnOutageIsOneLineOfAWorkersLog(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s := newServer(1)
+		s.down = true
+		b := newBench(t, s, newPainter())
+		var log strings.Builder
+		b.config.Log = slog.New(slog.NewTextHandler(&log, nil))
+		stop := b.run()
+		await.Pass(time.Hour)
+		s.change(func() { s.down = false })
+		b.untilDelivered(1)
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+		for line, want := range map[string]int{"a call to the server failed": 1, "the server answers again": 1} {
+			if got := strings.Count(log.String(), line); got != want {
+				t.Errorf("%q is there %d times, want %d:\n%s", line, got, want, &log)
+			}
+		}
+	})
+}
+
 func TestServerThatRefusesIsNotFlooded(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		b := newBench(t, newServer(0), newPainter())

@@ -205,12 +205,16 @@ func (l *slot) join(ctx context.Context) error {
 	if l.self.Strips {
 		l.self.Rows = MachineRowsIn(l.cfg.WorkDir).of(l.self)
 	}
+	lost := outage{call: "register"}
 	for try := 1; ; try++ {
 		err := l.register(ctx, "")
+		if err == nil {
+			lost.over(l.log)
+		}
 		if err == nil || refused(err) || unauthorized(err) {
 			return err
 		}
-		if err := l.backOff(ctx, "register", try, err); err != nil {
+		if err := l.backOff(ctx, &lost, try, err); err != nil {
 			return err
 		}
 	}
