@@ -60,9 +60,9 @@ type Config struct {
 	// nowhere. It should be an address that only the operator's Prometheus reaches.
 	MetricsListen string
 
-	// CheckPublicURL has the service call itself under PublicURL after its start, and warn
-	// when that does not lead to it.
-	CheckPublicURL bool
+	// SelfCheck has the service call itself under PublicURL after its start, and its mail
+	// server, and warn where that fails.
+	SelfCheck bool
 
 	// SigningKey is the file of the key that signs receipts, PKCS#8 in PEM; ""
 	// means keys that are created and kept in Data.

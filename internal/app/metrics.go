@@ -55,7 +55,7 @@ func (a *App) serveMetrics(serving context.Context, errs *front.Errors) (stop fu
 // watchCertificate returns the work that reads when the certificate of the public URL ends.
 func (a *App) watchCertificate(public string) func(context.Context) {
 	return func(ctx context.Context) {
-		if a.metrics == nil || !a.Config.CheckPublicURL {
+		if a.metrics == nil || !a.Config.SelfCheck {
 			return
 		}
 		for wait := selfChecks[0]; pause(ctx, wait); wait = certificateEvery {

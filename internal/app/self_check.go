@@ -25,22 +25,40 @@ const selfCheckTimeout = 10 * time.Second
 // webhooks would lead there.
 func (a *App) checkPublicURL(public string) func(context.Context) {
 	return func(ctx context.Context) {
-		if !a.Config.CheckPublicURL || a.Config.PublicURL == "" {
+		if !a.Config.SelfCheck || a.Config.PublicURL == "" {
 			return
 		}
-		var err error
-		for _, after := range selfChecks {
-			if !pause(ctx, after) {
-				return
-			}
-			if err = a.callPublicURL(ctx, public); err == nil {
-				a.Config.Log.Info("the public URL leads to this service", "public_url", public)
-				return
-			}
-		}
-		if ctx.Err() == nil {
+		switch err := tried(ctx, func() error { return a.callPublicURL(ctx, public) }); {
+		case err == nil:
+			a.Config.Log.Info("the public URL leads to this service", "public_url", public)
+		case ctx.Err() == nil:
 			a.Config.Log.Warn("the public URL does not lead to this service, so links in answers do not work: check --public-url, the proxy and its name", "public_url", public, "err", err)
 		}
+	}
+}
+
+// tried makes a check until it succeeds, at the times of selfChecks, and returns its last error.
+func tried(ctx context.Context, check func() error) (err error) {
+	for _, after := range selfChecks {
+		if !pause(ctx, after) {
+			return ctx.Err()
+		}
+		if err = check(); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// checkMail signs in to the mail server, and warns when that fails: nobody who waits for a link
+// can tell the operator.
+func (a *App) checkMail(ctx context.Context) {
+	if !a.Config.SelfCheck || a.Config.Mail == nil {
+		return
+	}
+	err := tried(ctx, func() error { return a.Config.Mail.Check(ctx) })
+	if err != nil && ctx.Err() == nil {
+		a.Config.Log.Warn("the mail server cannot be used, so sign-in links and notices wait or get lost: check --smtp", "err", err)
 	}
 }
 

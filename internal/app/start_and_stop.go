@@ -193,6 +193,7 @@ func (a *App) background(p parts, in *intake.Intake, workers *farm.Server, count
 		open.Run,
 		a.sweepPayments(p.payments),
 		a.checkPublicURL(p.at.PublicURL),
+		a.checkMail,
 		a.watchCertificate(p.at.PublicURL),
 		a.askWitnesses,
 		a.watchOutages,

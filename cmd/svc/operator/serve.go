@@ -177,7 +177,7 @@ func (c *Serve) service() (app.Config, error) {
 	}
 	cfg.DrainDelay, cfg.Downloads, cfg.MigrateAnyway, cfg.OperatorAPI = c.DrainDelay, c.Downloads, c.MigrateAnyway, c.OperatorAPI == "on"
 	cfg.Refuse, cfg.StopTimeout, cfg.Unstarted, cfg.Unpaid, cfg.InspectMemory, cfg.ProjectSize = !c.AcceptJobs, c.StopTimeout, int64(c.Unstarted), int64(c.Unpaid), int64(c.Inspecting), int64(c.ProjectSize)
-	cfg.DoubleRender, cfg.References, cfg.FrameTime, cfg.PlayTime, cfg.CheckPublicURL = c.Double, c.References, c.FrameTime, c.PlayTime, true
+	cfg.DoubleRender, cfg.References, cfg.FrameTime, cfg.PlayTime, cfg.SelfCheck = c.Double, c.References, c.FrameTime, c.PlayTime, true
 	cfg.FreePreviews, cfg.ReusedFrames, cfg.VerifyReuse = (*preview.Limits)(&c.Previews), &c.ReusedFrames, &c.VerifyReuse
 	cfg.Overviews = overview.Limits{ContactSheet: c.SheetFrames, Loop: c.LoopFrames}
 	if c.SheetFrames < 1 || c.SheetFrames > overview.MostContactSheetFrames || c.LoopFrames < 1 || c.LoopFrames > overview.MostLoopFrames {

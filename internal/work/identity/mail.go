@@ -94,6 +94,24 @@ func (m *Mail) hand(ctx context.Context, to string, message []byte) error {
 	return nil
 }
 
+// Check signs in to the server and sends nothing. An error says why no message would arrive.
+func (m *Mail) Check(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
+	defer cancel()
+	c, err := m.connect(ctx)
+	if err != nil {
+		return fmt.Errorf("reach mail server %s: %w", m.host, err)
+	}
+	defer func() { _ = c.Close() }()
+	if m.auth != nil {
+		if err := c.Auth(m.auth); err != nil {
+			return fmt.Errorf("sign in to mail server %s: %w", m.host, err)
+		}
+	}
+	_ = c.Quit() // it would take a message
+	return nil
+}
+
 // connect opens an SMTP session under TLS. The end of ctx breaks it at any point. A
 // local server without STARTTLS is accepted: its traffic stays on this machine.
 func (m *Mail) connect(ctx context.Context) (*smtp.Client, error) {

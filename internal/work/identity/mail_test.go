@@ -116,6 +116,41 @@ func TestSilentMailServerTimesOut(t *testing.T) {
 	}
 }
 
+// TestAMailServerIsCheckedWithoutAMessage: a good one, one that refuses the password, one that is
+// down, and a name that does not resolve.
+func TestAMailServerIsCheckedWithoutAMessage(t *testing.T) {
+	t.Parallel()
+	o := mailtest.Open(t, mailtest.StartTLS)
+	down, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := down.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for server, says := range map[string]string{
+		"smtp://user:p%40ss%20word@" + o.Address:  "",
+		"smtp://user:hunter2@" + o.Address:        "sign in to mail server 127.0.0.1: ",
+		"smtp://" + down.Addr().String():          "reach mail server 127.0.0.1: ",
+		"smtp://user:hunter2@mail.svc.invalid:25": "reach mail server mail.svc.invalid: ",
+	} {
+		m, err := identity.NewMail(server, "renders@svc.example")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Roots = o.Roots
+		switch err := m.Check(t.Context()); {
+		case says == "" && err != nil:
+			t.Errorf("%s: %v", server, err)
+		case says != "" && (err == nil || !strings.HasPrefix(err.Error(), says) || strings.Contains(err.Error(), "hunter2")):
+			t.Errorf("%s: %v, want it to begin with %q", server, err, says)
+		}
+	}
+	if len(o.Messages) > 0 {
+		t.Error("a check sent a message")
+	}
+}
+
 func TestMailErrorsNameTheServerWithoutItsPassword(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"", "mail.example.com", "http://mail.example.com", "smtp://", "smtp://user:hunter2@mail example.com", "smtp://user:hunter2@:587"} {
