@@ -52,13 +52,17 @@ func (m *Mail) compose(message Message) ([]byte, error) {
 		return nil, err
 	}
 	domain := m.from.Address[strings.LastIndexByte(m.from.Address, '@')+1:]
-	head := m.headers(message.To, mime.QEncoding.Encode("utf-8", plaintext.Line(message.Subject)),
+	head := m.headers(message.To, folded(mime.QEncoding.Encode("utf-8", plaintext.Line(message.Subject))),
 		[2]string{"Message-ID", "<" + message.ID + "@" + domain + ">"},
 		[2]string{"List-Unsubscribe", "<" + message.Unsubscribe + ">"},
 		[2]string{"List-Unsubscribe-Post", "List-Unsubscribe=One-Click"},
 		[2]string{"Content-Type", `multipart/related; type="multipart/alternative"; boundary="` + related.Boundary() + `"`})
 	return append(head, body.Bytes()...), nil
 }
+
+// folded puts each encoded word on a line of its own: servers refuse lines of more than 998
+// characters, and a file name in Chinese takes nine for each of its own.
+func folded(header string) string { return strings.ReplaceAll(header, "?= =?", "?=\r\n =?") }
 
 // addPart adds one part.
 func addPart(to *multipart.Writer, header textproto.MIMEHeader, content []byte) error {
