@@ -147,8 +147,20 @@ def liquid(scene):
     domain("LIQUID")[1].use_mesh = True
 
 
+def white_point(scene):
+    """The view's white point, which Blender has since 4.3. Older ones pass over its keys."""
+    ball()
+    if hasattr(scene.view_settings, "use_white_balance"):
+        scene.view_settings.use_white_balance = True
+    scene.animation_data_create().action = bpy.data.actions.new("it")
+    for index, (first, last) in enumerate(((1.0, 0.5), (0.9, 0.8), (0.7, 1.0))):
+        curve = scene.animation_data.action.fcurves.new("view_settings.white_balance_whitepoint", index=index)
+        curve.keyframe_points.insert(1, first)
+        curve.keyframe_points.insert(10, last)
+
+
 def main():
-    makers = (cloth, cloth_blurred, cloth_from_zero, cloth_in_steps, soft_body, rigid_body, particles, hair, dynamic_paint, smoke, liquid)
+    makers = (cloth, cloth_blurred, cloth_from_zero, cloth_in_steps, soft_body, rigid_body, particles, hair, dynamic_paint, smoke, liquid, white_point)
     for make in makers:
         for kept in (False, True):
             name = make.__name__ + ("_kept" if kept else "")

@@ -683,8 +683,15 @@ def computes_fluid(domain):
     return domain.cache_type == "REPLAY" and not domain.has_cache_baked_data
 
 
+# A white point is kept as a temperature and a tint, and a key sets one of its three numbers at a
+# time, so each frame begins with what the frame before left (4.3).
+WHITE_POINT = "view_settings.white_balance_whitepoint"
+
+
 def has_state(scene):
     """Whether frames of a scene depend on the frames before them."""
+    if any(curve.data_path == WHITE_POINT and not curve.mute for curve in animation_curves(scene)):
+        return True
     world = scene.rigidbody_world
     falls = world is not None and world.enabled and not world.point_cache.is_baked
     for thing in objects_in(scene):

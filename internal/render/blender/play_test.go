@@ -33,10 +33,10 @@ func simulation(t *testing.T, name string) string {
 // simulated names the scenes of the test: each kind of simulation, and each way in which
 // an animation can come to it.
 func simulated() []string {
-	names := []string{"cloth_kept", "cloth_blurred", "cloth_from_zero", "cloth_in_steps_kept", "particles", "hair_kept", "dynamic_paint", "smoke_kept"}
+	names := []string{"cloth_kept", "cloth_blurred", "cloth_from_zero", "cloth_in_steps_kept", "particles", "hair_kept", "dynamic_paint", "smoke_kept", "white_point_kept"}
 	if long.Run() {
 		names = append(names, "cloth", "hair", "liquid_kept", "soft_body", "soft_body_kept", "rigid_body", "rigid_body_kept", "smoke", "liquid",
-			"cloth_blurred_kept", "cloth_from_zero_kept", "cloth_in_steps", "particles_kept", "dynamic_paint_kept")
+			"cloth_blurred_kept", "cloth_from_zero_kept", "cloth_in_steps", "particles_kept", "dynamic_paint_kept", "white_point")
 	}
 	return names
 }

@@ -2,7 +2,7 @@
 
 import bpy
 
-from base import TURN, ball, camera, cube, driver, empty, key, moving_cube, scene, set_stage, settings, stage
+from base import TURN, ball, camera, cube, driver, empty, key, moving_cube, scene, set_stage, settings, since, stage
 
 
 @scene("keyframes")
@@ -288,6 +288,16 @@ def keyed_everything():
     round_one.modifiers.new("subdivide", "SUBSURF").render_levels = 2
     s.render.use_simplify = True
     key(s.render, "simplify_subdivision_render", {1: 0, 4: 2})
+
+
+@scene("the white point of the view's white balance, by keyframes")
+def keyed_white_point():
+    since(4, 3)
+    s = stage()
+    moving_cube()
+    view = s.view_settings
+    view.use_white_balance = True
+    key(view, "white_balance_whitepoint", {1: (1.0, 0.9, 0.7), 6: (0.5, 0.8, 1.0)})
 
 
 @scene("samples and bounces that change by keyframes")
