@@ -82,7 +82,13 @@ func (p Pattern) File(frame int, extension string) string {
 // reserved reports whether Windows takes a name for a device.
 func reserved(stem string) bool {
 	stem = strings.ToUpper(strings.TrimSpace(stem))
-	return len(stem) == 4 && (strings.HasPrefix(stem, "COM") || strings.HasPrefix(stem, "LPT"))
+	switch {
+	case slices.Contains([]string{"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"}, stem):
+		return true
+	case strings.HasPrefix(stem, "COM"), strings.HasPrefix(stem, "LPT"):
+		return utf8.RuneCountInString(stem) == 4 // a digit, also a raised one
+	}
+	return false
 }
 
 // cleaned replaces what is no part of a name on some operating system, and what a person does

@@ -26,6 +26,8 @@ func TestFramesAreNamedAsBlenderNamesThem(t *testing.T) {
 		{"//shot_010.####", "shot_010.####", "shot_010.0007.png"},
 		{"//#", "#", "7.png"},
 		{"//{blend_name}_{fps}_####", "_blend_name___fps__####", "_blend_name___fps__0007.png"},
+		{"//nul.####", "nul.####", "_nul.0007.png"},
+		{"//lpt#.", "lpt#.", "_lpt7..png"},
 		{"//..", "..####", "_.0007.png"},
 		{"//-rf #", "-rf #", "_rf 7.png"},
 		{"//a\x00b\u202ec####", "a_b_c####", "a_b_c0007.png"},

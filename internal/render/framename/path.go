@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 const (
@@ -49,14 +51,14 @@ func part(name string) string {
 		name = name[:last] + "_"
 	}
 	stem, _, _ := strings.Cut(name, ".")
-	if reserved(stem) || slices.Contains([]string{"CON", "PRN", "AUX", "NUL"}, strings.ToUpper(strings.TrimSpace(stem))) {
+	if reserved(stem) {
 		name = "_" + name
 	}
 	return name
 }
 
-// Names gives files names that do not collide, also where capitals do not count. The zero value
-// is ready.
+// Names gives files names that do not collide, also where capitals do not count, or whether an
+// accent is a character of its own. The zero value is ready.
 type Names struct{ files, folders map[string]bool }
 
 // Take returns the safe path of a file, with a number where another file has it.
@@ -69,19 +71,24 @@ func (n *Names) Take(raw string) string {
 		name = Path(strings.ReplaceAll(name, "/", "_"))
 	}
 	free := name
-	for i := 2; n.files[strings.ToLower(free)] || n.folders[strings.ToLower(free)]; i++ {
+	for i := 2; n.files[folded(free)] || n.folders[folded(free)]; i++ {
 		free = Numbered(name, i)
 	}
-	n.files[strings.ToLower(free)] = true
+	n.files[folded(free)] = true
 	for _, folder := range foldersOf(free) {
 		n.folders[folder] = true
 	}
 	return free
 }
 
-// foldersOf are the folders that a file lies in, in small letters.
+// folded is the same for names that some file system takes for one.
+func folded(name string) string {
+	return norm.NFC.String(strings.ToLower(strings.ToUpper(name)))
+}
+
+// foldersOf are the folders that a file lies in, folded.
 func foldersOf(name string) (all []string) {
-	for dir := path.Dir(strings.ToLower(name)); dir != "."; dir = path.Dir(dir) {
+	for dir := path.Dir(folded(name)); dir != "."; dir = path.Dir(dir) {
 		all = append(all, dir)
 	}
 	return all
