@@ -12,14 +12,16 @@ import (
 	"svc.example/internal/render/blender"
 )
 
-// filmed makes a scene that writes a movie with sound: its sequencer shows colours that change, by
-// a view transform whose exposure changes too. hostile has numbers that no movie should have.
+// filmed makes a scene that writes a movie with the sound of a strip and of a speaker: its sequencer
+// shows colours that change, by a view transform whose exposure changes too. hostile has numbers that
+// no movie should have.
 const filmed = `
 import bpy, math, os, struct, sys, wave
 folder, codec, audio, hostile = sys.argv[-4:]
-with wave.open(os.path.join(folder, "tone.wav"), "wb") as out:
-    out.setparams((1, 2, 48000, 0, "NONE", ""))
-    out.writeframes(b"".join(struct.pack("<h", int(9000 * math.sin(i / 20))) for i in range(48000)))
+for name, pitch, seconds in (("tone", 20, 1), ("speech", 7, 2)):
+    with wave.open(os.path.join(folder, name + ".wav"), "wb") as out:
+        out.setparams((1, 2, 48000, 0, "NONE", ""))
+        out.writeframes(b"".join(struct.pack("<h", int(9000 * math.sin(i / pitch))) for i in range(48000 * seconds)))
 bpy.ops.wm.read_factory_settings(use_empty=True)
 scene = bpy.context.scene
 scene.name = "Filmed"
@@ -44,6 +46,11 @@ sound = strips.new_sound("tone", os.path.join(folder, "tone.wav"), 5, 6)
 for frame, value in ((6, 0.2), (11, 1.0)):
     sound.volume = value
     sound.keyframe_insert("volume", frame=frame)
+camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+scene.collection.objects.link(camera)
+scene.camera = camera
+bpy.ops.object.speaker_add(location=(0, 0, -2))
+bpy.context.object.data.sound = bpy.data.sounds.load(os.path.join(folder, "speech.wav"))
 if hostile == "1":
     movie.video_bitrate = movie.maxrate = 2**31 - 1
     movie.gopsize, movie.muxrate = 500, 2**31 - 1
@@ -84,7 +91,8 @@ func python(t *testing.T, script string, args ...string) string {
 	return string(said)
 }
 
-// film makes the scene, and renders it by hand: as pictures, and as a movie.
+// film makes the scene, and renders it by hand: as pictures, and as an MP4. The scene itself writes
+// an MKV, whose sound Blender reads 20 ms later than that of an MP4.
 func film(t *testing.T, codec, audio, hostile string) (own blender.Input, frames []blender.File, movie string) {
 	t.Helper()
 	folder := t.TempDir()
@@ -94,7 +102,8 @@ func film(t *testing.T, codec, audio, hostile string) (own blender.Input, frames
 		if format == "FFMPEG" && hostile == "1" {
 			continue
 		}
-		said, err := exec.CommandContext(t.Context(), find(t), "--background", "--factory-startup", "-noaudio", main, "-o", filepath.Join(folder, format+"_####"), "-F", format, "-a").CombinedOutput()
+		said, err := exec.CommandContext(t.Context(), find(t), "--background", "--factory-startup", "-noaudio", main,
+			"--python-expr", "import bpy; bpy.context.scene.render.ffmpeg.format = 'MPEG4'", "-o", filepath.Join(folder, format+"_####"), "-F", format, "-a").CombinedOutput()
 		if err != nil {
 			t.Fatalf("render by hand: %v: %s", err, said)
 		}
@@ -107,7 +116,7 @@ func film(t *testing.T, codec, audio, hostile string) (own blender.Input, frames
 	if len(found) > 0 {
 		movie = found[0]
 	}
-	own = blender.Input{Main: "film.blend", Scene: "Filmed", Files: []blender.File{{Name: "film.blend", Path: main}, {Name: "tone.wav", Path: filepath.Join(folder, "tone.wav")}}}
+	own = blender.Input{Main: "film.blend", Scene: "Filmed", Files: []blender.File{{Name: "film.blend", Path: main}, {Name: "tone.wav", Path: filepath.Join(folder, "tone.wav")}, {Name: "speech.wav", Path: filepath.Join(folder, "speech.wav")}}}
 	return own, frames, movie
 }
 
@@ -147,6 +156,22 @@ func TestAMovieIsTheOneThatItsSceneWrites(t *testing.T) {
 	got, want := python(t, heard, path), python(t, heard, byHand)
 	if !slices.Equal(facts(got, "has"), facts(want, "has")) || !slices.Equal(facts(got, "sound"), facts(want, "sound")) || strings.Contains(got, "sound none") {
 		t.Errorf("it is %s, by hand %s", facts(got, ""), facts(want, ""))
+	}
+}
+
+// A movie without sound, which is what Blender saves by default, has the scene's codec and rates too.
+func TestAMovieWithoutSoundIsTheOneThatItsSceneWrites(t *testing.T) {
+	t.Parallel()
+	own, frames, byHand := film(t, "MPEG4", "NONE", "0")
+	path, err := start(t, blender.Options{}).Movie(t.Context(), blender.Movie{Frames: frames, FPS: 10, Width: 96, Height: 64, Own: &own, First: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if content, err := os.ReadFile(path); err != nil || !strings.Contains(string(content), "mp4v") {
+		t.Errorf("it has %d bytes, and is not MPEG-4: %v", len(content), err)
+	}
+	if got, want := shown(t, path), shown(t, byHand); !slices.Equal(got, want) {
+		t.Errorf("the pictures are %q, by hand %q", got, want)
 	}
 }
 

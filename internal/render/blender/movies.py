@@ -58,7 +58,8 @@ def settle_format(scene, own, sounds):
     container is always MP4, which browsers play."""
     picture, movie = scene.render.image_settings, scene.render.ffmpeg
     try:
-        picture.file_format = "FFMPEG"
+        if picture.file_format != "FFMPEG":  # set again, it would reset the settings of a movie without sound
+            picture.file_format = "FFMPEG"
         codec = movie.codec if own else ""
         movie.format = "MPEG4"
         if codec not in VIDEO:
