@@ -50,7 +50,7 @@ func (s *S3) readError(ctx context.Context, err error) error {
 			return fmt.Errorf("look for the bucket %s: %w", s.bucket, unknown)
 		}
 		if !there {
-			return fmt.Errorf("the bucket %s is not there", s.bucket)
+			return fmt.Errorf("%w: the bucket %s is not there", errAway, s.bucket)
 		}
 		return ErrNotFound
 	case http.StatusPreconditionFailed:

@@ -50,7 +50,7 @@ func TestAStoppedObjectStoreLosesNothingAndBlamesNobody(t *testing.T) {
 // key has ended, or it fails.
 func TestAnObjectStoreThatRefusesLosesNothingAndBlamesNobody(t *testing.T) {
 	t.Parallel()
-	for code, status := range map[string]int{"AccessDenied": http.StatusForbidden, "InternalError": http.StatusInternalServerError} {
+	for code, status := range map[string]int{"AccessDenied": http.StatusForbidden, "ExpiredToken": http.StatusBadRequest, "InternalError": http.StatusInternalServerError} {
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()
 			dbtest.EachURL(t, func(t *testing.T, database string) {
