@@ -120,6 +120,18 @@ func take(ctx context.Context, tx *db.Tx, limits []limit, n int) (d Decision, ar
 // place in the burst pass twice. It returns no row for a refused request; the
 // second statement then reads how long the client has to wait.
 func (l limit) take(ctx context.Context, tx *db.Tx, n int) (arrival int64, taken bool, err error) {
+	arrival, taken, err = l.try(ctx, tx, n)
+	if farthest := tx.Now + l.policy.farthest(); err == nil && !taken && arrival > farthest {
+		if err := tx.RateReset(ctx, query.RateResetParams{Client: l.row, Farthest: farthest}); err != nil {
+			return 0, false, fmt.Errorf("forget the requests of %s: %w", l.row, err)
+		}
+		return l.try(ctx, tx, n)
+	}
+	return arrival, taken, err
+}
+
+// try is take, for a clock that only goes forward.
+func (l limit) try(ctx context.Context, tx *db.Tx, n int) (arrival int64, taken bool, err error) {
 	if n <= l.policy.Burst {
 		arrival, err = tx.RateTake(ctx, query.RateTakeParams{Client: l.row, Now: tx.Now, Cost: l.policy.cost(n), Span: l.policy.span()})
 		if err == nil {

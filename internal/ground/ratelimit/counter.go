@@ -154,6 +154,10 @@ func (c *Counter) count(limits []limit, n int) (_ Decision, sure bool) {
 			far = false
 			continue
 		}
+		if k.arrival > now.UnixMicro()+k.ahead+l.policy.farthest() { // the clock was set back
+			k.arrival, far = 0, false
+			continue
+		}
 		_, d := l.policy.Decide(k.arrival, now.UnixMicro()+k.ahead, n)
 		d.Workspace = l.workspace
 		decisions = append(decisions, d)

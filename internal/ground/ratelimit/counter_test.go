@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/ratelimit"
@@ -124,6 +125,31 @@ func TestCountersTogetherAreHalfABurstAheadAtMost(t *testing.T) {
 
 // TestACounterSparesTheDatabase counts commits: one for the first request of a
 // client, one for the next nine.
+// TestAClockThatIsSetBackRefusesNobody: it was ten hours ahead for a while, and is right again, for a
+// process that has counted meanwhile and for one that starts then.
+func TestAClockThatIsSetBackRefusesNobody(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		var ahead atomic.Int64
+		d := dbtest.Open(t, db.Config{URL: url, Skew: func() time.Duration { return time.Duration(ahead.Load()) }})
+		c := counter(d)
+		ahead.Store(int64(10 * time.Hour))
+		if passed := rush(t, 25, c); passed != 20 {
+			t.Errorf("%d passed, want 20", passed)
+		}
+		if err := c.WriteDown(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ahead.Store(0)
+		if passed := rush(t, 25, counter(d)); passed != 20 {
+			t.Errorf("of a process that starts, %d passed, want 20", passed)
+		}
+		if passed := rush(t, 5, c); passed != 0 {
+			t.Errorf("then %d passed of the other, want 0", passed)
+		}
+	})
+}
+
 func TestACounterSparesTheDatabase(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {

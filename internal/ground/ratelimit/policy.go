@@ -33,6 +33,12 @@ func (p Policy) cost(n int) int64 { return int64(n) * p.Every().Microseconds() }
 // microseconds: the time in which a whole burst is earned.
 func (p Policy) span() int64 { return p.cost(p.Burst) }
 
+// farthest is how far ahead of now an arrival time can lie, in microseconds: requests that
+// processes have counted in memory put it beyond the span, by half of one each. A time that
+// lies farther was stored before the clock was set back, and would refuse the client until the
+// clock is there again.
+func (p Policy) farthest() int64 { return 4 * p.span() }
+
 // Decision is the outcome of one request, and what the RateLimit headers need. If
 // two limits count a request, it describes the nearer one.
 type Decision struct {

@@ -18,6 +18,10 @@ RETURNING arrival;
 -- name: RateArrival :one
 SELECT arrival FROM rate_limit WHERE client = @client;
 
+-- name: RateReset :exec
+-- Forgets a client whose arrival time is of a clock that was set back since.
+DELETE FROM rate_limit WHERE client = @client AND arrival > CAST(@farthest AS bigint);
+
 -- name: RateForget :execrows
 DELETE FROM rate_limit WHERE arrival <= @now;
 

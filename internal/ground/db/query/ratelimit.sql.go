@@ -75,6 +75,21 @@ func (q *Queries) RateKey(ctx context.Context, secretSha256 string) (RateKeyRow,
 	return i, err
 }
 
+const rateReset = `-- name: RateReset :exec
+DELETE FROM rate_limit WHERE client = $1 AND arrival > CAST($2 AS bigint)
+`
+
+type RateResetParams struct {
+	Client   string
+	Farthest int64
+}
+
+// Forgets a client whose arrival time is of a clock that was set back since.
+func (q *Queries) RateReset(ctx context.Context, arg RateResetParams) error {
+	_, err := q.db.ExecContext(ctx, rateReset, arg.Client, arg.Farthest)
+	return err
+}
+
 const rateTake = `-- name: RateTake :one
 INSERT INTO rate_limit (client, arrival) VALUES ($1, CAST($2 AS bigint) + CAST($3 AS bigint))
 ON CONFLICT (client) DO UPDATE
