@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -112,12 +113,13 @@ func (c *Sync) Run(app *kong.Context) (err error) {
 	case c.JSON:
 		return terminal.PrintJSON(app.Stdout, end)
 	}
-	what := terminal.CountOf(len(frames), "frame")
+	parts := []string{terminal.CountOf(len(frames), "frame")}
 	if len(outputs) > 0 {
-		what += " and " + terminal.CountOf(len(outputs), "other file")
+		parts = append(parts, terminal.CountOf(len(outputs), "other file"))
 	}
+	what := strings.Join(parts, " and ")
 	if end.Movie != "" {
-		what += " and the movie"
+		what = strings.Join(parts, ", ") + " and the movie"
 	}
 	terminal.Printf(app.Stdout, "%s in %s, verified. To verify again:", what, near(c.Folder))
 	terminal.Printf(app.Stdout, "  %s", verifyCommand(c.Folder, api.TestMode()))
