@@ -32,6 +32,9 @@ func (l *Local) Take(p Policy, client string, n int) Decision {
 		k = &counts{}
 		l.clients[client] = k
 	}
+	if k.arrival > now.UnixMicro()+p.farthest() { // the clock was set back
+		k.arrival = 0
+	}
 	next, d := p.Decide(k.arrival, now.UnixMicro(), n)
 	k.arrival = next
 	if !d.Allowed {

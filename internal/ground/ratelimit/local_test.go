@@ -43,3 +43,15 @@ func TestMoreClientsThanHavePlaceShareOneCount(t *testing.T) {
 		t.Errorf("%+v, %+v of %d clients", first, second, len(l.clients))
 	}
 }
+
+// TestAClockThatIsSetBackRefusesNoReader: what was counted while the clock was an hour ahead.
+func TestAClockThatIsSetBackRefusesNoReader(t *testing.T) {
+	t.Parallel()
+	var l Local
+	p := Policy{PerMinute: 60, Burst: 3}
+	l.Take(p, "a", 1)
+	l.clients["a"].arrival += time.Hour.Microseconds()
+	if d := l.Take(p, "a", 1); !d.Allowed || d.Remaining != 2 {
+		t.Errorf("%+v", d)
+	}
+}
