@@ -150,11 +150,38 @@ def reports():
     return bpy.context.window_manager.clipboard
 
 
+def in_sight(window):
+    """Whether the end of the panel is in sight where Blender opens the render properties, which
+    nobody has scrolled: a line that is added there changes the editor's picture with its text."""
+    area = next(one for one in window.screen.areas if one.type == "PROPERTIES")
+    yield 1.0
+    area.spaces.active.context = "RENDER"
+    draw, seen = panel.RENDER_PT_svcrender.draw, []
+
+    def ending(text):
+        def drawing(this, context):  # Blender 3.4 crashes where it takes more
+            draw(this, context)
+            this.layout.label(text=text)
+
+        return drawing
+
+    for text in ("i", "i", "M" * 20):
+        panel.RENDER_PT_svcrender.draw = ending(text)
+        area.tag_redraw()
+        yield 1.0
+        top = window.height - area.y - area.height
+        seen.append([row[3 * area.x:3 * (area.x + area.width)] for row in screen_rows()[1][top:top + area.height]])
+    shoot("addon-opened")
+    panel.RENDER_PT_svcrender.draw = draw
+    told["sight"] = [window.width, window.height, seen[0] == seen[1], seen[1] != seen[2]]
+
+
 def steps():
+    window = bpy.context.window_manager.windows[0]
+    yield from in_sight(window)
     clock = Clock()
     burden()
     session, mine = operators.session(), preferences.get(bpy.context)
-    window = bpy.context.window_manager.windows[0]
     area = max(window.screen.areas, key=lambda one: one.width * one.height)
     area.type = "PROPERTIES"
     yield 1.0

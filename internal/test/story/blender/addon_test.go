@@ -317,7 +317,7 @@ func (a desk) sendsAProject() {
 // screened is the desk with an invisible screen, which is kept in a file.
 func (a desk) screened() (desk, string) {
 	folder := a.t.TempDir()
-	a.screen = []string{"xvfb-run", "-a", "-s", "-screen 0 1100x1000x24 -fbdir " + folder}
+	a.screen = []string{"xvfb-run", "-a", "-s", "-screen 0 1280x900x24 -fbdir " + folder}
 	return a, filepath.Join(folder, "Xvfb_screen0")
 }
 
@@ -398,7 +398,7 @@ func (a desk) pressesThePanel() {
 		if code, is := strings.CutPrefix(line, "CODE "); is {
 			letIn(svc, c, code)
 		}
-	}, "--python-exit-code", "1", "--window-geometry", "0", "0", "1100", "1000", path, "--python", script, "--", slowLine(svc), pictures, tells, shown)
+	}, "--python-exit-code", "1", "--window-geometry", "0", "0", "1280", "900", path, "--python", script, "--", slowLine(svc), pictures, tells, shown)
 	text, err := os.ReadFile(tells)
 	if err != nil {
 		t.Fatal(err)
@@ -418,6 +418,7 @@ func (a desk) pressesThePanel() {
 		Callbacks int       `json:"callbacks"` // of the add-on in Blender's main thread, while it sends
 		Slow      int       `json:"slow"`      // of these, longer than a thirtieth of a second
 		Differ    [][]string
+		Sight     []any    `json:"sight"`   // the window's size, whether its picture is calm, and whether the panel's end is in it
 		Windows   []any    `json:"windows"` // before the look is shown, after it, and whether an open editor shows it
 		Status    []string `json:"status"`  // the status bar's line while the job is rendered
 		Said      []string `json:"said"`    // after its end
@@ -429,8 +430,11 @@ func (a desk) pressesThePanel() {
 		t.Fatal(err)
 	}
 	t.Logf("%s", text)
-	if told.Error != "" || told.Note != "" || told.Price != 2 || !told.Untouched || len(told.Pictures) != 11 || !slices.Equal(told.Frames, []string{"frame_0001.png", "frame_0002.png"}) {
+	if told.Error != "" || told.Note != "" || told.Price != 2 || !told.Untouched || len(told.Pictures) != 12 || !slices.Equal(told.Frames, []string{"frame_0001.png", "frame_0002.png"}) {
 		t.Errorf("the panel told %+v", told)
+	}
+	if fmt.Sprint(told.Sight) != "[1280 900 true true]" {
+		t.Errorf("where Blender opens the render properties, without a scroll, the panel's sight is %v", told.Sight)
 	}
 	if told.Undone != 1 || told.Redone != 2 {
 		t.Errorf("one step back the camera is at %v, and again forth at %v: the add-on added steps", told.Undone, told.Redone)
