@@ -140,6 +140,7 @@ RESULTS ?= scripts/corpus/results.jsonl
 corpus: ## Compare every frame of the service with Blender by hand, over a hundred made scenes
 	@scripts/install-tools sandbox
 	@scripts/with-blender go run ./scripts/corpus -files "$(FILES)" -only "$(ONLY)" -results "$(RESULTS)"
+	@scripts/with-new-blender bash -c 'SVC_BLENDER=$${SVC_BLENDER_ALONE:-$$SVC_BLENDER_EXTENSIONS} go run ./scripts/corpus -blender 4.3.2 -no-sandbox -only "$(or $(filter nodes_%,$(ONLY)),^nodes_)" -results "$(RESULTS)"'
 	@scripts/with-blender go run ./scripts/corpus -fuzz $(RANDOM_SCENES)
 	@scripts/with-new-blender bash -c 'SVC_BLENDER=$$SVC_BLENDER_EXTENSIONS go run ./scripts/corpus -fuzz $(RANDOM_SCENES)'
 	@scripts/with-blender go run ./scripts/corpus -strips -only "$(ONLY)"

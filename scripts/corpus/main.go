@@ -42,6 +42,7 @@ func main() {
 	flag.BoolVar(&o.projects, "projects", false, "take each folder in -files for a project, and send its scenes with their files")
 	flag.StringVar(&o.keep, "keep", "", "keep everything that is made in this `folder`, and continue with what an earlier run left there")
 	flag.StringVar(&o.names, "blender", "", "name this `version` in the results: they stand next to those of the usual Blender")
+	flag.BoolVar(&o.noSandbox, "no-sandbox", false, "run Blender outside the workers' sandbox, which one that is in a sandbox already needs")
 	flag.StringVar(&o.results, "results", filepath.Join("scripts", "corpus", "results.jsonl"), "append the results to this `file`")
 	flag.IntVar(&o.threads, "threads", runtime.NumCPU(), "threads of each Blender")
 	flag.IntVar(&o.fuzz, "fuzz", 0, "compare kept data in `N` random scenes, in place of the service")
@@ -215,7 +216,7 @@ type options struct {
 	names                       string
 	random, revisions, edits    string
 	stripRows, device           string
-	projects, strips            bool
+	projects, strips, noSandbox bool
 	threads, lanes, fuzz, pairs int
 }
 
@@ -267,12 +268,14 @@ func (o options) config(ctx context.Context) (c corpus.Config, err error) {
 	if c.Blender, err = blender.Find(os.Getenv("SVC_BLENDER"), blender.DataHome()); err != nil {
 		return c, err
 	}
-	self, err := sandbox.Self()
-	if err != nil {
-		return c, err
-	}
-	if c.Sandbox, err = sandbox.Open(ctx, sandbox.Config{Mode: sandbox.Auto, Self: self}); err != nil {
-		return c, err
+	if !o.noSandbox {
+		self, err := sandbox.Self()
+		if err != nil {
+			return c, err
+		}
+		if c.Sandbox, err = sandbox.Open(ctx, sandbox.Config{Mode: sandbox.Auto, Self: self}); err != nil {
+			return c, err
+		}
 	}
 	if c.Folder == "" {
 		if c.Folder, err = os.MkdirTemp("", "svc-corpus-"); err != nil {
