@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -19,6 +20,7 @@ type usage struct {
 	viewFlags
 	Workspace string `help:"Show only this workspace."`
 	Months    int    `default:"12" help:"How many months, this one included: 1 to 36."`
+	Tags      bool   `help:"Split it by the tags of the jobs. A job counts once, with all its tags."`
 	CSV       bool   `name:"csv" xor:"form" help:"Print CSV."`
 }
 
@@ -28,8 +30,8 @@ func (c *usage) Run(k *kong.Context) error {
 		return terminal.WrongUsagef("--months must be 1 to %d", operator.MostMonths)
 	}
 	answer := operator.UsageList{OK: true}
-	err := c.view("/usage", url.Values{"workspace": {c.Workspace}, "months": {strconv.Itoa(c.Months)}}, &answer, func(ctx context.Context, tx *db.Tx) (err error) {
-		answer.Usage, err = operator.UsageOf(ctx, tx, c.Workspace, c.Months)
+	err := c.view("/usage", url.Values{"workspace": {c.Workspace}, "months": {strconv.Itoa(c.Months)}, "tags": {strconv.FormatBool(c.Tags)}}, &answer, func(ctx context.Context, tx *db.Tx) (err error) {
+		answer.Usage, err = operator.UsageOf(ctx, tx, operator.UsageScope{WorkspaceID: c.Workspace, Months: c.Months, ByTags: c.Tags})
 		return err
 	})
 	if err != nil {
@@ -44,11 +46,22 @@ func (c *usage) Run(k *kong.Context) error {
 		terminal.Printf(k.Stdout, "no job completed in these months")
 		return nil
 	}
-	list := terminal.NewList(terminal.Column{Title: "MONTH"}, terminal.Column{Title: "WORKSPACE"}, terminal.Column{Title: "JOBS", Spare: 2}, terminal.Column{Title: "FRAMES"},
-		terminal.Column{Title: "RENDER HOURS", Spare: 1}, terminal.Column{Title: "CHARGED"}, terminal.Column{Title: "REFUNDED", Spare: 3})
+	columns := []terminal.Column{
+		{Title: "MONTH"}, {Title: "WORKSPACE"}, {Title: "JOBS", Spare: 2}, {Title: "FRAMES"}, {Title: "RENDER HOURS", Spare: 1}, {Title: "CHARGED"}, {Title: "REFUNDED", Spare: 3},
+	}
+	if c.Tags {
+		columns = append(columns, terminal.Column{Title: "TAGS"})
+	}
+	list := terminal.NewList(columns...)
 	for _, u := range answer.Usage {
-		list.Row(u.Month, u.WorkspaceID, strconv.FormatInt(u.Jobs, 10), strconv.FormatInt(u.Frames, 10), strconv.FormatFloat(u.RenderSeconds/3600, 'f', 2, 64),
-			wallet.Money(u.ChargedCents), wallet.Money(u.RefundedCents))
+		cells := []string{
+			u.Month, u.WorkspaceID, strconv.FormatInt(u.Jobs, 10), strconv.FormatInt(u.Frames, 10), strconv.FormatFloat(u.RenderSeconds/3600, 'f', 2, 64),
+			wallet.Money(u.ChargedCents), wallet.Money(u.RefundedCents),
+		}
+		if c.Tags {
+			cells = append(cells, strings.Join(u.Tags, ", "))
+		}
+		list.Row(cells...)
 	}
 	list.Print(k.Stdout)
 	return nil

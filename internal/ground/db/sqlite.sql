@@ -191,16 +191,16 @@ GROUP BY 1, 2, 3, 4, 5, 6
 ORDER BY 1 DESC, 7 DESC, 2, 4, 6;
 
 -- name: Usage
-SELECT u.month, u.workspace_id, CAST(sum(u.jobs) AS bigint) AS jobs, CAST(sum(u.frames) AS bigint) AS frames, CAST(sum(u.render_us) AS bigint) AS render_us,
+SELECT u.month, u.workspace_id, CAST(u.tags AS text) AS tags, CAST(sum(u.jobs) AS bigint) AS jobs, CAST(sum(u.frames) AS bigint) AS frames, CAST(sum(u.render_us) AS bigint) AS render_us,
   CAST(sum(u.charged_cents) AS bigint) AS charged_cents, CAST(sum(u.refunded_cents) AS bigint) AS refunded_cents
 FROM (
-  SELECT strftime('%Y-%m', j.completed_at / 1000000, 'unixepoch') AS month, j.workspace_id,
+  SELECT strftime('%Y-%m', j.completed_at / 1000000, 'unixepoch') AS month, j.workspace_id, CASE ?1 WHEN 1 THEN j.tags ELSE '' END AS tags,
     1 AS jobs, j.frame_count AS frames, j.render_us, j.charged_cents, 0 AS refunded_cents
-  FROM job j WHERE j.status = 'completed' AND j.completed_at >= ?1 AND (?2 = '' OR j.workspace_id = ?2)
+  FROM job j WHERE j.status = 'completed' AND j.completed_at >= ?2 AND (?3 = '' OR j.workspace_id = ?3)
   UNION ALL
-  SELECT strftime('%Y-%m', t.created_at / 1000000, 'unixepoch') AS month, t.workspace_id,
+  SELECT strftime('%Y-%m', t.created_at / 1000000, 'unixepoch') AS month, t.workspace_id, CASE ?1 WHEN 1 THEN coalesce(r.tags, '') ELSE '' END AS tags,
     0 AS jobs, 0 AS frames, 0 AS render_us, 0 AS charged_cents, t.amount_cents AS refunded_cents
-  FROM ledger_transaction t WHERE t.kind = 'refund' AND t.created_at >= ?1 AND (?2 = '' OR t.workspace_id = ?2)
+  FROM ledger_transaction t LEFT JOIN job r ON r.job_id = t.job_id WHERE t.kind = 'refund' AND t.created_at >= ?2 AND (?3 = '' OR t.workspace_id = ?3)
 ) AS u
-GROUP BY u.month, u.workspace_id
-ORDER BY u.month DESC, sum(u.charged_cents) DESC, u.workspace_id;
+GROUP BY u.month, u.workspace_id, u.tags
+ORDER BY u.month DESC, sum(u.charged_cents) DESC, u.workspace_id, u.tags;

@@ -3,6 +3,7 @@ package operator_test
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -57,19 +58,31 @@ func TestUsageIsWhatCompletedAndWasRefundedInEachMonth(t *testing.T) {
 
 		usage := func(of string, months int) (all []operator.Usage, err error) {
 			err = d.Read(t.Context(), func(tx *db.Tx) (err error) {
-				all, err = operator.UsageOf(context.Background(), tx, of, months)
+				all, err = operator.UsageOf(context.Background(), tx, operator.UsageScope{WorkspaceID: of, Months: months})
 				return err
 			})
 			return all, err
 		}
 		want := []operator.Usage{
-			{"2027-03", bob, 1, 100, 250, 100, 0}, {"2027-03", ada, 2, 7, 17.5, 7, 6}, {"2027-02", ada, 1, 10, 25, 10, 0},
+			{"2027-03", bob, nil, 1, 100, 250, 100, 0}, {"2027-03", ada, nil, 2, 7, 17.5, 7, 6}, {"2027-02", ada, nil, 1, 10, 25, 10, 0},
 		}
-		if all, err := usage("", 3); err != nil || !slices.Equal(all, want) {
+		if all, err := usage("", 3); err != nil || !reflect.DeepEqual(all, want) {
 			t.Errorf("three months: %v, %+v", err, all)
 		}
-		if all, err := usage(ada, 1); err != nil || !slices.Equal(all, want[1:2]) {
+		if all, err := usage(ada, 1); err != nil || !reflect.DeepEqual(all, want[1:2]) {
 			t.Errorf("one workspace: %v, %+v", err, all)
+		}
+		do(`UPDATE job SET tags = 'hero,shot 10' WHERE job_id IN ('JOB-1', 'JOB-3')`)
+		var split []operator.Usage
+		err := d.Read(t.Context(), func(tx *db.Tx) (err error) {
+			split, err = operator.UsageOf(context.Background(), tx, operator.UsageScope{WorkspaceID: ada, Months: 2, ByTags: true})
+			return err
+		})
+		wantSplit := []operator.Usage{
+			{"2027-03", ada, []string{"hero", "shot 10"}, 1, 4, 10, 4, 6}, {"2027-03", ada, nil, 1, 3, 7.5, 3, 0}, {"2027-02", ada, []string{"hero", "shot 10"}, 1, 10, 25, 10, 0},
+		}
+		if err != nil || !reflect.DeepEqual(split, wantSplit) {
+			t.Errorf("by tags: %v, %+v", err, split)
 		}
 		for _, months := range []int{0, operator.MostMonths + 1} {
 			if _, err := usage("", months); !fault.Is(err, fault.InvalidRequest) {
@@ -80,7 +93,7 @@ func TestUsageIsWhatCompletedAndWasRefundedInEachMonth(t *testing.T) {
 			t.Errorf("the months before 31 March are %v", months)
 		}
 		var text strings.Builder
-		if err := operator.WriteUsage(sheet.New(&text, sheet.Form{}), want); err != nil || !strings.Contains(text.String(), "\n2027-03,"+ada+",2,7,17.500,7,6\n") {
+		if err := operator.WriteUsage(sheet.New(&text, sheet.Form{}), want); err != nil || !strings.Contains(text.String(), "\n2027-03,"+ada+",2,7,17.500,7,6,\n") {
 			t.Errorf("as CSV: %v, %s", err, text.String())
 		}
 	})

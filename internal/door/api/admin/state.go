@@ -40,6 +40,7 @@ type (
 	usageInput struct {
 		Workspace string `query:"workspace" maxLength:"100" doc:"Only this workspace."`
 		Months    int    `query:"months" minimum:"1" maximum:"36" default:"12" doc:"How many months, this one included."`
+		Tags      bool   `query:"tags" doc:"Split it by the tags of the jobs. A job counts once, with all its tags."`
 	}
 	lettersInput struct {
 		Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"How many to list."`
@@ -102,7 +103,7 @@ func (s *Server) state() []route {
 			}),
 		reads(s, route{id: "getUsage", path: "/admin/v1/usage", summary: "Show what workspaces used by month"}, e.usage,
 			func(ctx context.Context, tx *db.Tx, in *usageInput) (operator.UsageList, error) {
-				all, err := operator.UsageOf(ctx, tx, in.Workspace, in.Months)
+				all, err := operator.UsageOf(ctx, tx, operator.UsageScope{WorkspaceID: in.Workspace, Months: in.Months, ByTags: in.Tags})
 				return operator.UsageList{OK: true, Usage: all}, err
 			}),
 		reads(s, route{id: "listProcesses", path: "/admin/v1/processes", summary: "List the processes that serve"}, e.processes,

@@ -23,6 +23,7 @@ type usageView struct {
 	// Month is the one whose workspaces are listed.
 	Month      string
 	Workspaces []operator.Usage
+	ByTags     bool              // they are split by the tags of jobs
 	Names      map[string]string // of Workspaces, by id
 	// Left is how many workspaces of the month are left out: those that paid least.
 	Left int
@@ -39,12 +40,12 @@ func (s monthSum) RenderHours() float64 { return s.RenderSeconds / 3600 }
 
 // adminUsage shows what workspaces used: a chart of months, and the workspaces of one.
 func (s *Site) adminUsage(r *http.Request, _ identity.Principal) (page.Page, error) {
-	v := usageView{adminView: viewOf(r, adminUsagePath)}
+	v := usageView{adminView: viewOf(r, adminUsagePath), ByTags: byTags(r)}
 	err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
 		v.Sums, v.Workspaces = nil, nil // it may run again
 		now := tx.Time()
 		var all []operator.Usage
-		if all, err = operator.UsageOf(r.Context(), tx, "", shownMonths); err != nil {
+		if all, err = operator.UsageOf(r.Context(), tx, operator.UsageScope{Months: shownMonths, ByTags: v.ByTags}); err != nil {
 			return err
 		}
 		v.fill(all, wallet.Months(now, shownMonths), r.URL.Query().Get("month"))
@@ -57,6 +58,9 @@ func (s *Site) adminUsage(r *http.Request, _ identity.Principal) (page.Page, err
 	})
 	return page.Page{Template: "admin_usage", Title: "Usage", Content: v}, err
 }
+
+// byTags reports whether a request asks for usage that is split by tags.
+func byTags(r *http.Request) bool { return r.URL.Query().Get("tags") == "true" }
 
 // fill adds up months and chooses the one whose workspaces are listed: the newest, unless another
 // one is named.
@@ -97,7 +101,7 @@ func (s *Site) usageFile(w http.ResponseWriter, r *http.Request, who identity.Pr
 	}
 	var all []operator.Usage
 	err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
-		all, err = operator.UsageOf(r.Context(), tx, r.URL.Query().Get("workspace"), shownMonths)
+		all, err = operator.UsageOf(r.Context(), tx, operator.UsageScope{WorkspaceID: r.URL.Query().Get("workspace"), Months: shownMonths, ByTags: byTags(r)})
 		return err
 	})
 	if err != nil {

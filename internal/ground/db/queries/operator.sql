@@ -65,21 +65,21 @@ JOIN webhook_attempt a ON a.delivery_id = d.delivery_id JOIN webhook_endpoint n 
 WHERE d.job_id = @job_id AND d.job_id <> '' ORDER BY a.started_at, a.delivery_id, a.number;
 
 -- name: Usage :many
--- What workspaces used since the beginning of a month, by month: jobs that completed, and
--- refunds; all workspaces with ''.
-SELECT u.month, u.workspace_id, CAST(sum(u.jobs) AS bigint) AS jobs, CAST(sum(u.frames) AS bigint) AS frames, CAST(sum(u.render_us) AS bigint) AS render_us,
+-- What workspaces used since the beginning of a month, by month, and by the tags of the jobs if
+-- by_tags is 1: jobs that completed, and refunds; all workspaces with ''.
+SELECT u.month, u.workspace_id, CAST(u.tags AS text) AS tags, CAST(sum(u.jobs) AS bigint) AS jobs, CAST(sum(u.frames) AS bigint) AS frames, CAST(sum(u.render_us) AS bigint) AS render_us,
   CAST(sum(u.charged_cents) AS bigint) AS charged_cents, CAST(sum(u.refunded_cents) AS bigint) AS refunded_cents
 FROM (
-  SELECT CAST(to_char(to_timestamp(j.completed_at / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM') AS text) AS month, j.workspace_id,
+  SELECT CAST(to_char(to_timestamp(j.completed_at / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM') AS text) AS month, j.workspace_id, CASE CAST(@by_tags AS bigint) WHEN 1 THEN j.tags ELSE '' END AS tags,
     1 AS jobs, j.frame_count AS frames, j.render_us, j.charged_cents, 0 AS refunded_cents
   FROM job j WHERE j.status = 'completed' AND j.completed_at >= CAST(@since AS bigint) AND (CAST(@workspace_id AS text) = '' OR j.workspace_id = @workspace_id)
   UNION ALL
-  SELECT CAST(to_char(to_timestamp(t.created_at / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM') AS text) AS month, t.workspace_id,
+  SELECT CAST(to_char(to_timestamp(t.created_at / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM') AS text) AS month, t.workspace_id, CASE CAST(@by_tags AS bigint) WHEN 1 THEN coalesce(r.tags, '') ELSE '' END AS tags,
     0 AS jobs, 0 AS frames, 0 AS render_us, 0 AS charged_cents, t.amount_cents AS refunded_cents
-  FROM ledger_transaction t WHERE t.kind = 'refund' AND t.created_at >= CAST(@since AS bigint) AND (CAST(@workspace_id AS text) = '' OR t.workspace_id = @workspace_id)
+  FROM ledger_transaction t LEFT JOIN job r ON r.job_id = t.job_id WHERE t.kind = 'refund' AND t.created_at >= CAST(@since AS bigint) AND (CAST(@workspace_id AS text) = '' OR t.workspace_id = @workspace_id)
 ) AS u
-GROUP BY u.month, u.workspace_id
-ORDER BY u.month DESC, sum(u.charged_cents) DESC, u.workspace_id;
+GROUP BY u.month, u.workspace_id, u.tags
+ORDER BY u.month DESC, sum(u.charged_cents) DESC, u.workspace_id, u.tags;
 
 -- name: FramesByHour :many
 -- Frames that workers delivered since a time, and how many workers did, by the hour since 1970.

@@ -643,22 +643,23 @@ func (q *Queries) LogMoney(ctx context.Context, jobID string) ([]LogMoneyRow, er
 }
 
 const usage = `-- name: Usage :many
-SELECT u.month, u.workspace_id, CAST(sum(u.jobs) AS bigint) AS jobs, CAST(sum(u.frames) AS bigint) AS frames, CAST(sum(u.render_us) AS bigint) AS render_us,
+SELECT u.month, u.workspace_id, CAST(u.tags AS text) AS tags, CAST(sum(u.jobs) AS bigint) AS jobs, CAST(sum(u.frames) AS bigint) AS frames, CAST(sum(u.render_us) AS bigint) AS render_us,
   CAST(sum(u.charged_cents) AS bigint) AS charged_cents, CAST(sum(u.refunded_cents) AS bigint) AS refunded_cents
 FROM (
-  SELECT CAST(to_char(to_timestamp(j.completed_at / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM') AS text) AS month, j.workspace_id,
+  SELECT CAST(to_char(to_timestamp(j.completed_at / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM') AS text) AS month, j.workspace_id, CASE CAST($1 AS bigint) WHEN 1 THEN j.tags ELSE '' END AS tags,
     1 AS jobs, j.frame_count AS frames, j.render_us, j.charged_cents, 0 AS refunded_cents
-  FROM job j WHERE j.status = 'completed' AND j.completed_at >= CAST($1 AS bigint) AND (CAST($2 AS text) = '' OR j.workspace_id = $2)
+  FROM job j WHERE j.status = 'completed' AND j.completed_at >= CAST($2 AS bigint) AND (CAST($3 AS text) = '' OR j.workspace_id = $3)
   UNION ALL
-  SELECT CAST(to_char(to_timestamp(t.created_at / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM') AS text) AS month, t.workspace_id,
+  SELECT CAST(to_char(to_timestamp(t.created_at / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM') AS text) AS month, t.workspace_id, CASE CAST($1 AS bigint) WHEN 1 THEN coalesce(r.tags, '') ELSE '' END AS tags,
     0 AS jobs, 0 AS frames, 0 AS render_us, 0 AS charged_cents, t.amount_cents AS refunded_cents
-  FROM ledger_transaction t WHERE t.kind = 'refund' AND t.created_at >= CAST($1 AS bigint) AND (CAST($2 AS text) = '' OR t.workspace_id = $2)
+  FROM ledger_transaction t LEFT JOIN job r ON r.job_id = t.job_id WHERE t.kind = 'refund' AND t.created_at >= CAST($2 AS bigint) AND (CAST($3 AS text) = '' OR t.workspace_id = $3)
 ) AS u
-GROUP BY u.month, u.workspace_id
-ORDER BY u.month DESC, sum(u.charged_cents) DESC, u.workspace_id
+GROUP BY u.month, u.workspace_id, u.tags
+ORDER BY u.month DESC, sum(u.charged_cents) DESC, u.workspace_id, u.tags
 `
 
 type UsageParams struct {
+	ByTags      int64
 	Since       int64
 	WorkspaceID string
 }
@@ -666,6 +667,7 @@ type UsageParams struct {
 type UsageRow struct {
 	Month         string
 	WorkspaceID   string
+	Tags          string
 	Jobs          int64
 	Frames        int64
 	RenderUs      int64
@@ -673,10 +675,10 @@ type UsageRow struct {
 	RefundedCents int64
 }
 
-// What workspaces used since the beginning of a month, by month: jobs that completed, and
-// refunds; all workspaces with ”.
+// What workspaces used since the beginning of a month, by month, and by the tags of the jobs if
+// by_tags is 1: jobs that completed, and refunds; all workspaces with ”.
 func (q *Queries) Usage(ctx context.Context, arg UsageParams) ([]UsageRow, error) {
-	rows, err := q.db.QueryContext(ctx, usage, arg.Since, arg.WorkspaceID)
+	rows, err := q.db.QueryContext(ctx, usage, arg.ByTags, arg.Since, arg.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -687,6 +689,7 @@ func (q *Queries) Usage(ctx context.Context, arg UsageParams) ([]UsageRow, error
 		if err := rows.Scan(
 			&i.Month,
 			&i.WorkspaceID,
+			&i.Tags,
 			&i.Jobs,
 			&i.Frames,
 			&i.RenderUs,
