@@ -156,6 +156,13 @@ func (w *reached) forgetDriven() {
 // evaluate the driver again after that.
 var failing = regexp.MustCompile(`%|\*\*|/(\D|0+(\.0*)?([^\d.]|$)|$)|[\[{&|^~"']|\b(asin|acos|exp|log|sqrt|pow|fmod|smoothstep|int)\(`)
 
+// canFail reports whether the expression of a driver can fail. In a frame in which it did, the file
+// says so.
+func (w *reached) canFail(driver int32) bool {
+	const python = 1 // ChannelDriver.type
+	return w.number(driver, "type") == python && failing.MatchString(strings.Join(strings.Fields(w.textIn(driver, "expression")), ""))
+}
+
 // drives reports whether a driver sets its property in every frame.
 func (w *reached) drives(c int32) bool {
 	const invalid = 1 << 0 // ChannelDriver.flag
@@ -163,8 +170,7 @@ func (w *reached) drives(c int32) bool {
 	if driver == nowhere || w.number(driver, "flag")&invalid != 0 || w.number(c, "flag")&(curveMuted|curveDisabled) != 0 || w.mutedGroup(c) {
 		return false
 	}
-	const python = 1 // ChannelDriver.type
-	if w.number(driver, "type") == python && failing.MatchString(strings.Join(strings.Fields(w.textIn(driver, "expression")), "")) {
+	if w.canFail(driver) {
 		return false
 	}
 	for v := range w.list(w.pointer(driver, "variables.first")) {

@@ -1,6 +1,9 @@
 package contentkey_test
 
 import (
+	"bytes"
+	"encoding/binary"
+	"math"
 	"testing"
 
 	"svc.example/internal/render/contentkey"
@@ -47,5 +50,25 @@ func TestARigCountsAsItWasSavedWhereBonesNeedEachOther(t *testing.T) {
 	}
 	if c := contentkey.Compare(read(t, bytesOf(t, "rig_circle")), read(t, bytesOf(t, "rig_circle_elsewhere")), all); len(c.Unchanged) > 0 {
 		t.Errorf("in a circle: %s unchanged", c.Unchanged)
+	}
+}
+
+// A constraint without a distance takes that of the first frame in which Blender evaluates it.
+func TestWhatBlenderMeasuresWhereTheFileWasSavedCounts(t *testing.T) {
+	t.Parallel()
+	files := [][]byte{bytesOf(t, "measured"), bytesOf(t, "measured_elsewhere")}
+	if c := contentkey.Compare(read(t, files[0]), read(t, files[1]), all); len(c.Changed) > 0 {
+		t.Errorf("with a distance: %s changed: %+v", c.Changed, c.Causes)
+	}
+	distance := binary.LittleEndian.AppendUint32(nil, math.Float32bits(7.123))
+	for _, file := range files {
+		if n := bytes.Count(file, distance); n != 1 {
+			t.Fatalf("the distance is there %d times", n)
+		}
+		clear(file[bytes.Index(file, distance):][:4])
+	}
+	c := contentkey.Compare(read(t, files[0]), read(t, files[1]), all)
+	if len(c.Unchanged) > 0 {
+		t.Errorf("without: %s unchanged", c.Unchanged)
 	}
 }

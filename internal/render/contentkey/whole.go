@@ -2,6 +2,7 @@ package contentkey
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -67,6 +68,8 @@ func (f *file) remembers(l *layout, b []byte) string {
 		return "the modifier " + name
 	case constraintData.MatchString(l.name) && !strings.Contains(timeless, l.name):
 		return "a constraint of the kind " + strings.TrimSuffix(strings.TrimPrefix(l.name, "b"), "Constraint")
+	case f.unmeasured(l, b):
+		return "a constraint whose length or place Blender has yet to measure"
 	case l.name == "bNode":
 		id := text(l, b, "idname")
 		if slices.ContainsFunc(rememberingNodes(), func(p string) bool { return strings.HasPrefix(id, p) }) {
@@ -74,6 +77,27 @@ func (f *file) remembers(l *layout, b []byte) string {
 		}
 	}
 	return ""
+}
+
+// unmeasured reports whether a constraint takes what it lacks from the first frame in which it is
+// evaluated, which is the one in which the file was saved.
+func (f *file) unmeasured(l *layout, b []byte) bool {
+	const bound, placed = 1 << 0, 1 << 9 // flags of bSplineIKConstraint and bChildOfConstraint
+	zero := func(path string) bool {
+		m, ok := l.fields(path)
+		return ok && m.Size == 4 && math.Float32frombits(f.Order.Uint32(b[m.Offset:])) == 0
+	}
+	switch l.name {
+	case "bStretchToConstraint":
+		return zero("orglength")
+	case "bDistLimitConstraint":
+		return zero("dist")
+	case "bSplineIKConstraint":
+		return f.integer(l, b, "flag")&bound == 0
+	case "bChildOfConstraint":
+		return f.integer(l, b, "flag")&placed != 0
+	}
+	return false
 }
 
 // scenePaths are properties of the scene of which curves and drivers change nothing but the

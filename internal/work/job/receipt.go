@@ -47,6 +47,7 @@ func (j *Jobs) Origins(ctx context.Context, r receipt.Receipt) (found []OriginJo
 		return nil, nil
 	}
 	err = j.DB.Read(ctx, func(tx *db.Tx) error {
+		found = nil // it may run again
 		for _, id := range ids {
 			row, err := tx.ReceiptGet(ctx, id)
 			switch {

@@ -91,7 +91,7 @@ func (r *Report) FromOrigins(origins [][]byte, keys []signingkey.Public) {
 	switch {
 	case reused == 0:
 	case len(missing) > 0:
-		r.add("reused", Skipped, "%s of %d come from earlier receipts, of which %d were not given or are not signed by these keys", frames, len(r.Receipt.Frames), len(missing))
+		r.add("reused", Skipped, "%s of %d come from earlier receipts; not given, or not signed by these keys: %d", frames, len(r.Receipt.Frames), len(missing))
 	default:
 		r.add("reused", OK, "%s of %d are those of earlier receipts and cost nothing", frames, len(r.Receipt.Frames))
 	}

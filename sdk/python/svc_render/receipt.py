@@ -108,7 +108,7 @@ def reused_of(receipt: Dict[str, Any], earlier: Dict[str, Dict[str, Any]]) -> Tu
             raise Contradiction("frame %d is not the picture that receipt %s states" % (number, origin["receipt_id"]))
     told = "%s of %d " % (_counted(len(taken), "frame"), receipt["frame_count"])
     if missing:
-        return "skipped", told + "come from earlier receipts, of which %d were not given or are not signed by these keys" % len(missing)
+        return "skipped", told + "come from earlier receipts; not given, or not signed by these keys: %d" % len(missing)
     return ("ok", told + "are those of earlier receipts and cost nothing") if taken else ("", "")
 
 

@@ -127,7 +127,7 @@ export function reusedOf(r: CheckedReceipt, earlier: Map<string, CheckedReceipt>
     if (old.sha256 !== sha256 || old.pixel_sha256 !== pixel_sha256 || old.size_bytes !== size_bytes) throw new Error(`frame ${frame} is not the picture that receipt ${receipt_id} states`);
   }
   const told = `${counted(taken.length, "frame")} of ${r.frame_count}`;
-  if (missing.size > 0) return { skipped: `${told} come from earlier receipts, of which ${missing.size} were not given or are not signed by these keys` };
+  if (missing.size > 0) return { skipped: `${told} come from earlier receipts; not given, or not signed by these keys: ${missing.size}` };
   return `${told} are those of earlier receipts and cost nothing`;
 }
 
