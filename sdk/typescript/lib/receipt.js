@@ -84,7 +84,7 @@ export function reusedOf(r, earlier) {
     }
     const told = `${counted(taken.length, "frame")} of ${r.frame_count}`;
     if (missing.size > 0)
-        return { skipped: `${told} come from earlier receipts, of which ${missing.size} were not given or are not signed by these keys` };
+        return { skipped: `${told} come from earlier receipts; not given, or not signed by these keys: ${missing.size}` };
     return `${told} are those of earlier receipts and cost nothing`;
 }
 function counted(number, thing) {

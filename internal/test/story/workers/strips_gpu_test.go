@@ -149,7 +149,7 @@ func TestAStripOfAGPUWithOtherLightIsRenderedByOthers(t *testing.T) {
 		svc.Worker(card{synthetic.Renderer{FrameTime: 6 * time.Second}, 0.01}, onGPU, func(c *worker.Config) {
 			c.Farm = &firstStrip{Farm: c.Farm, taken: lies}
 		})
-		for range 3 { // they ask for strips when the other one has one, and have taken the rest before it is done
+		for range 3 { // they ask for strips when the other one has one
 			svc.Worker(card{Renderer: synthetic.Renderer{FrameTime: 600 * time.Millisecond}}, onGPU, func(c *worker.Config) { c.Farm = &later{c.Farm, lies} })
 		}
 		job, _ := stillOf(t, svc, c, 4)

@@ -73,7 +73,8 @@ func TestOneStillIsRenderedByAllIdleWorkers(t *testing.T) {
 	})
 }
 
-// firstStrip tells when its worker has got a strip.
+// firstStrip tells when its worker has got a strip, and has it take no other: then those that
+// wait for it have the rest, however slow they are.
 type firstStrip struct {
 	worker.Farm
 	once  sync.Once
@@ -81,6 +82,12 @@ type firstStrip struct {
 }
 
 func (f *firstStrip) Lease(ctx context.Context, req farmapi.LeaseRequest) (farmapi.LeaseReply, error) {
+	select {
+	case <-f.taken:
+		<-ctx.Done()
+		return farmapi.LeaseReply{}, ctx.Err()
+	default:
+	}
 	got, err := f.Farm.Lease(ctx, req)
 	if err == nil && slices.ContainsFunc(got.Leases, func(l farmapi.Lease) bool { return l.Strip != nil }) {
 		f.once.Do(func() { close(f.taken) })
@@ -114,7 +121,7 @@ func TestAStripThatDiffersFromItsNeighboursIsRenderedByOthers(t *testing.T) {
 		svc.Worker(synthetic.Renderer{FrameTime: 6 * time.Second, Faults: map[synthetic.Fault]float64{synthetic.Wrong: 1}}, func(c *worker.Config) {
 			c.Farm = &firstStrip{Farm: c.Farm, taken: lies}
 		})
-		for range 3 { // they ask for strips when the other one has one, and have taken the rest before it is done
+		for range 3 { // they ask for strips when the other one has one
 			svc.Worker(synthetic.Renderer{FrameTime: 600 * time.Millisecond}, func(c *worker.Config) { c.Farm = &later{c.Farm, lies} })
 		}
 		job, strips := stillOf(t, svc, c, 4)
