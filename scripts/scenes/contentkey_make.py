@@ -480,7 +480,7 @@ def _(scene):
 
 
 # -- constraints -----------------------------------------------------------------
-# measured.blend has a distance that the test takes away: Blender measures it anew in the frame in
+# measured.blend has a distance that the test takes away: Blender measures it again in the frame in
 # which a file was saved.
 
 
