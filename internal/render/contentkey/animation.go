@@ -10,6 +10,7 @@ type animation struct {
 	curves  []curve
 	around  map[int32]bool // blocks of keys that count so
 	extends map[int32]bool // their curves: what is beyond their ends counts so too
+	circle  bool           // see circular
 	keeps   bool           // the values that curves set: others may override what sets them
 }
 
@@ -18,7 +19,7 @@ type animation struct {
 // except in a library, where others use the data-blocks of heads, and where drivers set the
 // scene.
 func (w *reached) animate(heads ...int32) *animation {
-	a := &animation{around: map[int32]bool{}, extends: map[int32]bool{}, keeps: len(heads) > 0 || w.drivesScene()}
+	a := &animation{around: map[int32]bool{}, extends: map[int32]bool{}, circle: w.circular(), keeps: len(heads) > 0 || w.drivesScene()}
 	users, elsewhere := w.actions()
 	for _, head := range heads {
 		elsewhere[head] = true
@@ -34,7 +35,7 @@ func (w *reached) animate(heads ...int32) *animation {
 			}
 		}
 	}
-	if !a.keeps && !w.circular() {
+	if !a.keeps && !a.circle {
 		w.forgetDriven()
 	}
 	return a

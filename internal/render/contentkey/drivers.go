@@ -119,21 +119,20 @@ func (w *reached) found(variable int32) bool {
 			ok = ok && code == "OB"
 		case code == "OB" && ofObjects.MatchString(s.path), code == "SC" && s.path == "frame_current":
 		default:
-			t := w.target(s.block, s.path)
-			ok = ok && t.block != nowhere && t.property == customValue
+			ok = ok && w.target(s.block, s.path).isOwn()
 		}
 	}
 	return ok
 }
 
 // readsProperties reports whether a variable of a driver reads nothing of its own data-block but
-// custom properties, which nothing but a curve or a driver of their own sets.
+// what nothing else there changes: see isOwn.
 func (w *reached) readsProperties(variable int32) bool {
 	sources, ok := w.sources(variable)
 	own := w.owners[w.blocks[variable].owner].first
 	for _, s := range sources {
 		if s.block == own {
-			ok = ok && w.extras[variable].property == readsProperty && w.target(own, s.path).property == customValue
+			ok = ok && w.extras[variable].property == readsProperty && w.target(own, s.path).isOwn()
 		}
 	}
 	return ok

@@ -16,3 +16,22 @@ func TestADivisionByAVariableCanFail(t *testing.T) {
 		}
 	}
 }
+
+// A driver may read any path, also one that no property has: it fails, and sets nothing.
+func TestOnlyPropertiesThatAreThereAreTheirOwn(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		t    target
+		want bool
+	}{
+		{target{block: 1, of: "IDProperty", property: customValue}, true},
+		{target{block: 1, of: "KeyBlock", property: "value"}, true},
+		{target{block: 1, of: "KeyBlock", property: "slider_min"}, false},
+		{target{block: 1, of: "Object", property: "value"}, false},
+		{target{block: nowhere, of: "IDProperty", property: customValue}, false},
+	} {
+		if got := c.t.isOwn(); got != c.want {
+			t.Errorf("%+v: %v", c.t, got)
+		}
+	}
+}

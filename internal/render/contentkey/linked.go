@@ -97,12 +97,12 @@ func readLibrary(open func() (io.ReadCloser, error), o blendfile.Options, names 
 	if !known || w.scripts() || w.watched() {
 		return nil, errUnclear
 	}
-	l := &library{uses: uses, moving: w.circular()}
+	d := &digest{reached: w, animation: w.animate(heads...)}
+	l := &library{uses: uses, moving: d.animation.circle}
 	scenes, why := w.remembered()
 	if l.whole = why; scenes > 0 {
 		l.whole = cmp.Or(why, anotherScene)
 	}
-	d := &digest{reached: w, animation: w.animate(heads...)}
 	own := &way{local: l.whole == "", matrices: true, spans: true, names: true}
 	everything := &way{matrices: true, spans: true, names: true}
 	l.named = d.all(own, everything)

@@ -302,7 +302,7 @@ func (f *file) takeStruct(at int32, l *layout, b []byte, first bool) {
 		case m.kind == value && !still:
 			x := f.keep(at, len(v))
 			x.values = append(x.values, v...)
-		case l.name == "Base" && m.path == "flag":
+		case m.kind == shown:
 			f.bases[at] = uint32(f.integer(l, b, m.path)) &^ m.mask
 			f.kept += 40
 		case m.kind == path:
@@ -380,7 +380,7 @@ func (f *file) look(at int32, l *layout, b []byte) {
 			x.property = int8(f.integer(l, b, "type"))
 		}
 	}
-	if l.name == "bConstraintTarget" || constraintData.MatchString(l.name) {
+	if l.name == "bConstraintTarget" || l.constraint {
 		f.keep(at, len(b)).raw = slices.Clone(b)
 	}
 	if strings.HasSuffix(l.name, "ModifierData") {

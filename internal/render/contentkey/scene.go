@@ -109,7 +109,7 @@ func (w *reached) scene() *Scene {
 	d := &digest{reached: w, animation: w.animate(), mentioned: w.paths(), viewport: w.viewportSettings()}
 	s.curves = d.animation.curves
 	local := s.Whole == ""
-	own := &way{local: local, matrices: !local || w.circular(), spans: !local || w.stamped()}
+	own := &way{local: local, matrices: !local || d.animation.circle, spans: !local || w.stamped()}
 	uses, known := w.uses()
 	if len(uses) == 0 && known {
 		s.named = d.all(own)

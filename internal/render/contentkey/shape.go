@@ -19,6 +19,8 @@ type layout struct {
 	schema   [sha256.Size]byte
 	fields   func(path string) (dna.Field, bool)
 	adt      int // where its animation is; nowhere for none
+	// constraint says that it is the data of a constraint of one kind.
+	constraint bool
 }
 
 // member is a part of a struct.
@@ -38,6 +40,7 @@ const (
 	span   // see times
 	value  // a curve can set it: see values.go
 	path   // a text: what follows its end does not count
+	shown  // the flag of a base: see visibility
 )
 
 // shapes makes layouts of the structs of a file, each once.
@@ -94,6 +97,7 @@ func (s *shapes) of(index int) (*layout, error) {
 			return nil, err
 		}
 	}
+	l.constraint = constraintData.MatchString(l.name)
 	h := sha256.New()
 	_, _ = fmt.Fprintln(h, l.name)
 	for _, m := range l.members {
@@ -169,6 +173,8 @@ func kindOf(block, of, name, at string) memberKind {
 		return value
 	case of == "Library" && name == "name":
 		return path
+	case block == "Base" && at == "flag":
+		return shown
 	}
 	return plain
 }

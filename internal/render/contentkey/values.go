@@ -158,6 +158,12 @@ func (f *file) target(base int32, path string) target {
 	return target{block: nowhere}
 }
 
+// isOwn reports whether nothing but a curve or a driver of its own sets a property: a custom
+// property, or the value of a shape key.
+func (t target) isOwn() bool {
+	return t.block != nowhere && (t.of == "IDProperty" || t.of == "KeyBlock" && t.property == "value")
+}
+
 // targetIn is a property of a block's own struct.
 func (f *file) targetIn(b int32, property string) target {
 	if b == nowhere {

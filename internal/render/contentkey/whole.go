@@ -66,7 +66,7 @@ func (f *file) remembers(l *layout, b []byte) string {
 		return ""
 	case name != l.name && !strings.Contains(timeless, l.name):
 		return "the modifier " + name
-	case constraintData.MatchString(l.name) && !strings.Contains(timeless, l.name):
+	case l.constraint && !strings.Contains(timeless, l.name):
 		return "a constraint of the kind " + strings.TrimSuffix(strings.TrimPrefix(l.name, "b"), "Constraint")
 	case f.unmeasured(l, b):
 		return "a constraint whose length or place Blender has yet to measure"
