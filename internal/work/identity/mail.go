@@ -81,21 +81,24 @@ func (m *Mail) Send(ctx context.Context, to, subject, text string) error {
 
 // hand hands a message to the server.
 func (m *Mail) hand(ctx context.Context, to string, message []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
-	defer cancel()
-	c, err := m.connect(ctx)
-	if err != nil {
-		return fmt.Errorf("reach mail server %s: %w", m.host, err)
-	}
-	defer func() { _ = c.Close() }()
-	if err := m.transmit(c, to, message); err != nil {
-		return fmt.Errorf("hand a message to mail server %s: %w", m.host, err)
-	}
-	return nil
+	return m.session(ctx, func(c *smtp.Client) error {
+		if err := m.transmit(c, to, message); err != nil {
+			return fmt.Errorf("hand a message to mail server %s: %w", m.host, err)
+		}
+		return nil
+	})
 }
 
 // Check signs in to the server and sends nothing. An error says why no message would arrive.
 func (m *Mail) Check(ctx context.Context) error {
+	return m.session(ctx, func(c *smtp.Client) error {
+		_ = c.Quit() // it would take a message
+		return nil
+	})
+}
+
+// session signs in to the server, and ends after do.
+func (m *Mail) session(ctx context.Context, do func(c *smtp.Client) error) error {
 	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
 	defer cancel()
 	c, err := m.connect(ctx)
@@ -108,8 +111,7 @@ func (m *Mail) Check(ctx context.Context) error {
 			return fmt.Errorf("sign in to mail server %s: %w", m.host, err)
 		}
 	}
-	_ = c.Quit() // it would take a message
-	return nil
+	return do(c)
 }
 
 // connect opens an SMTP session under TLS. The end of ctx breaks it at any point. A
@@ -146,11 +148,6 @@ func (m *Mail) connect(ctx context.Context) (*smtp.Client, error) {
 
 // transmit hands one message to the server.
 func (m *Mail) transmit(c *smtp.Client, to string, message []byte) error {
-	if m.auth != nil {
-		if err := c.Auth(m.auth); err != nil {
-			return err
-		}
-	}
 	if err := c.Mail(m.from.Address); err != nil {
 		return err
 	}
