@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"svc.example/internal/test/await"
 )
 
 // TestACallThatWaitsTellsItsProgress to a client that has given a token for it, in values
@@ -34,7 +36,8 @@ func TestACallThatWaitsTellsItsProgress(t *testing.T) {
 			t.Fatalf("%v %v", r, err)
 		}
 		last := -1.0
-		for first := true; first || len(told) > 0; first = false {
+		await.Until(t, "a notification", func() bool { return len(told) > 0 })
+		for len(told) > 0 {
 			p := <-told
 			if p.ProgressToken != "my job" || p.Total != 100 || p.Progress <= last || p.Progress > 100 || !strings.Contains(p.Message, "frames done") {
 				t.Errorf("after %v %% it tells %+v", last, p)
