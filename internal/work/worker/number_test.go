@@ -78,6 +78,7 @@ func TestAGPUsOwnWordCounts(t *testing.T) {
 func TestAnIdleGPUGetsASecondBlenderSoon(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		_, p, b := auto(t, 8, 0.69, plenty)
+		p.frameTime = 1100 * time.Millisecond // a GPU is asked each second, never between two frames
 		b.config.Cores = 16
 		b.config.Busy = func(context.Context) (float64, error) { return 0.03, nil }
 		stop := b.run()
