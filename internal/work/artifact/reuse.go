@@ -15,8 +15,8 @@ import (
 )
 
 // keysOf makes the keys by which later jobs find a job's frames. Frames with a finding, frames
-// with outputs, and frames that a worker rendered with other settings get none. Where the scene cannot be read
-// now, the job has no keys, and its frames are not reused.
+// with outputs, and frames that another worker may render in another way get none. Where the
+// scene cannot be read now, the job has no keys, and its frames are not reused.
 func (a *Artifacts) keysOf(ctx context.Context, record job.Record, frames []result.Frame, outputs outputs) string {
 	if a.Reuse == nil {
 		return ""
@@ -24,11 +24,11 @@ func (a *Artifacts) keysOf(ctx context.Context, record job.Record, frames []resu
 	numbers := make(framelist.List, 0, len(frames))
 	accepted := make([]reuse.Accepted, 0, len(frames))
 	for _, f := range frames {
-		if f.Finding != "" || f.Switched != "" || len(outputs[f.Frame]) > 0 {
+		if f.Finding != "" || !reuse.Repeatable(f.Switched) || len(outputs[f.Frame]) > 0 {
 			continue
 		}
 		numbers = append(numbers, int(f.Frame))
-		accepted = append(accepted, reuse.Accepted{Frame: int(f.Frame), By: reuse.Class{
+		accepted = append(accepted, reuse.Accepted{Frame: int(f.Frame), Switched: f.Switched, By: reuse.Class{
 			Renderer: f.Renderer, Device: f.Device, DeviceName: f.DeviceName, BlenderVersion: f.BlenderVersion, BuildHash: f.BuildHash,
 		}})
 	}

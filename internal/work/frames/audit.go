@@ -20,6 +20,7 @@ import (
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/reuse"
 )
 
 // Audit reports frames that their job or its scene does not explain, jobs whose accepted
@@ -189,7 +190,7 @@ func strangeTaken(f query.AuditFrameRowsRow, scene quote.Scene, ordered framelis
 		return fmt.Sprintf("it is %q under %q", f.File, f.BlobKey)
 	case !digest.Is(f.Sha256) || !digest.Is(f.PixelSha256) || f.SizeBytes < 1 || f.Width < 1 || f.Height < 1:
 		return fmt.Sprintf("it has %d bytes and %dx%d pixels with the hashes %q and %q", f.SizeBytes, f.Width, f.Height, f.Sha256, f.PixelSha256)
-	case f.WorkerID != "" || f.Attempt != 0 || f.RenderUs != 0 || f.Times != "" || f.Finding != "" || f.Switched != "":
+	case f.WorkerID != "" || f.Attempt != 0 || f.RenderUs != 0 || f.Times != "" || f.Finding != "" || !reuse.Repeatable(f.Switched):
 		return fmt.Sprintf("worker %q rendered it in attempt %d in %d microseconds", f.WorkerID, f.Attempt, f.RenderUs)
 	case f.AcceptedAt != f.Job.CreatedAt || !id.Valid(id.Job, f.Origin) || f.Origin == f.JobID:
 		return fmt.Sprintf("it was taken over from %q at %d, the job is of %d", f.Origin, f.AcceptedAt, f.Job.CreatedAt)

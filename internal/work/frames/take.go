@@ -35,7 +35,7 @@ func Take(ctx context.Context, tx *db.Tx, record job.Record, found reuse.Found) 
 			return fmt.Errorf("read the frames of %s: %w", from.JobID, err)
 		}
 		for _, row := range accepted {
-			if jobs[int(row.Frame)] == from.JobID && !off[reuse.Class{Renderer: row.Renderer, Device: row.Device, DeviceName: row.DeviceName, BlenderVersion: row.BlenderVersion, BuildHash: row.BuildHash}] {
+			if jobs[int(row.Frame)] == from.JobID && reuse.Repeatable(row.Switched) && !off[reuse.Class{Renderer: row.Renderer, Device: row.Device, DeviceName: row.DeviceName, BlenderVersion: row.BlenderVersion, BuildHash: row.BuildHash}] {
 				rows[row.Frame] = row
 			}
 		}
@@ -56,7 +56,7 @@ func Take(ctx context.Context, tx *db.Tx, record job.Record, found reuse.Found) 
 		taken := query.Frame{
 			JobID: record.JobID, Frame: frame, Seq: record.Seq + ordinal, Ordinal: ordinal, File: name(int(frame), path.Ext(row.File)), Sha256: row.Sha256, PixelSha256: row.PixelSha256,
 			SizeBytes: row.SizeBytes, Width: row.Width, Height: row.Height, Renderer: row.Renderer, Device: row.Device, DeviceName: row.DeviceName,
-			BlenderVersion: row.BlenderVersion, BuildHash: row.BuildHash, AcceptedAt: tx.Now, Blank: row.Blank, Checked: row.Checked, Origin: origin,
+			BlenderVersion: row.BlenderVersion, BuildHash: row.BuildHash, Switched: row.Switched, AcceptedAt: tx.Now, Blank: row.Blank, Checked: row.Checked, Origin: origin,
 		}
 		batches[origin] = append(batches[origin], takenFrame{Frame: frame, Ordinal: ordinal, File: taken.File, RowSum: frameRows.Of(taken)})
 	}

@@ -24,7 +24,10 @@ func (a RequestedFrames) reused(ctx context.Context, tx *db.Tx, workspaceID stri
 	}
 	pictures := *a.Reuse
 	if len(scene.FileOutputNodes) > 0 || scene.Multiview || scene.EXRPreviews {
-		pictures = pictures.Never("the same picture, but the scene writes other files with it")
+		pictures = pictures.Never("the scene writes other files with it")
+	}
+	if len(scene.Denoising) > 0 {
+		pictures = pictures.Denoised()
 	}
 	found, err := reuse.Find(ctx, tx, workspaceID, pictures, frames, until)
 	if err != nil {

@@ -3,6 +3,8 @@ package recheck
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
@@ -142,7 +144,7 @@ func (r *Rechecks) tell(p frames.Picture, class reuse.Class, found verdict, off 
 }
 
 // reused reads the frame that was reused as a picture to compare with. provable is false where
-// the two prove nothing: the worker is of another class or had to change settings, or a GPU's picture
+// the two prove nothing: the worker is of another class or changed other settings, or a GPU's picture
 // cannot be decoded.
 func (r *Rechecks) reused(ctx context.Context, p frames.Picture) (reused frames.Picture, provable bool, err error) {
 	var record job.Record
@@ -158,7 +160,7 @@ func (r *Rechecks) reused(ctx context.Context, p frames.Picture) (reused frames.
 		return reused, false, fmt.Errorf("read a reused frame: %w", err)
 	}
 	reused.PixelSHA256 = row.PixelSha256
-	if len(p.Switched) > 0 || p.Device != row.Device || p.DeviceName != row.DeviceName || p.Version != row.BlenderVersion || p.BuildHash != row.BuildHash {
+	if strings.Join(slices.Sorted(slices.Values(p.Switched)), ",") != row.Switched || p.Device != row.Device || p.DeviceName != row.DeviceName || p.Version != row.BlenderVersion || p.BuildHash != row.BuildHash {
 		return reused, false, nil
 	}
 	if !r.Compares(p) || p.Small == nil {

@@ -3,6 +3,8 @@ package reuse
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"svc.example/internal/render/framelist"
@@ -64,6 +66,8 @@ func (c Change) Words() string {
 type Earlier struct {
 	Changes   Changes
 	Unchanged framelist.List // frames that show the same in both
+	Unlike    map[int]string // of those, what keeps a frame of the earlier job from being taken over
+	unusable  string         // what keeps all of them from it
 }
 
 // Add adds causes, in front of those that are there.
@@ -80,21 +84,22 @@ func Setting(name string, frames framelist.List) Change {
 }
 
 // rest says why the frames of an order that were not found are rendered; nil if all were, or
-// if nothing was compared. never says why none can be found.
-func (e *Earlier) rest(frames framelist.List, found map[int]string, never string) *Changes {
+// if nothing was compared.
+func (e *Earlier) rest(frames framelist.List, found map[int]string) *Changes {
 	if e == nil || len(found) == len(frames) {
 		return nil
 	}
 	c := e.Changes
-	var same framelist.List
+	same := map[string]framelist.List{}
 	for _, frame := range e.Unchanged {
 		if found[frame] == "" {
-			same = append(same, frame)
+			why := cmp.Or(e.unusable, e.Unlike[frame], "from a kind of worker that is not here or not trusted now")
+			same[why] = append(same[why], frame)
 		}
 	}
 	c.Causes = append([]Change{}, c.Causes...)
-	if len(same) > 0 {
-		c.Causes = append(c.Causes, Change{Frames: same.String(), What: cmp.Or(never, "the same picture, but from a kind of worker that is not here or not trusted now, or with a finding"), How: unusable})
+	for _, why := range slices.Sorted(maps.Keys(same)) {
+		c.Causes = append(c.Causes, Change{Frames: same[why].String(), What: "the same picture, but " + why, How: unusable})
 	}
 	if more := len(c.Causes) - mostCauses; more > 0 {
 		c.Causes, c.CausesLeftOut = c.Causes[:mostCauses], more

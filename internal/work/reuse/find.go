@@ -45,6 +45,7 @@ func Find(ctx context.Context, tx *db.Tx, workspaceID string, p Pictures, frames
 		return found, fmt.Errorf("look for frames of earlier jobs: %w", err)
 	}
 	if len(kept) == 0 {
+		found.Changes = p.earlier.rest(frames, nil)
 		return found, nil
 	}
 	classes, err := tx.WorkerClasses(ctx, lately.Microseconds())
@@ -76,7 +77,7 @@ func Find(ctx context.Context, tx *db.Tx, workspaceID string, p Pictures, frames
 			byKind[c.Kind] = own
 		}
 		for _, frame := range frames {
-			if job := jobs[line(frame, p.key(frame, class))]; job > own[frame] {
+			if job := jobs[line(frame, p.key(frame, class, p.denoised && c.Denoise == undenoised))]; job > own[frame] {
 				own[frame] = job
 			}
 		}
@@ -85,7 +86,7 @@ func Find(ctx context.Context, tx *db.Tx, workspaceID string, p Pictures, frames
 		}
 	}
 	found.From = origins(byKind[found.Kind])
-	found.Changes = p.earlier.rest(frames, byKind[found.Kind], p.never)
+	found.Changes = p.earlier.rest(frames, byKind[found.Kind])
 	return found, nil
 }
 
@@ -96,6 +97,24 @@ func Jobs(ctx context.Context, tx *db.Tx, workspaceID string) ([]query.JobsWithC
 		return nil, fmt.Errorf("look for earlier jobs: %w", err)
 	}
 	return jobs, nil
+}
+
+// Unlike lists the frames of a job that are not taken over, and says what keeps them from it.
+func Unlike(ctx context.Context, tx *db.Tx, jobID string) (map[int]string, error) {
+	rows, err := tx.FramesUnlike(ctx, jobID)
+	if err != nil {
+		return nil, fmt.Errorf("look for frames of an earlier job: %w", err)
+	}
+	unlike := map[int]string{}
+	for _, row := range rows {
+		switch {
+		case row.Finding != "":
+			unlike[int(row.Frame)] = "with the finding " + row.Finding
+		case !Repeatable(row.Switched):
+			unlike[int(row.Frame)] = "rendered with " + strings.ReplaceAll(row.Switched, ",", ", ")
+		}
+	}
+	return unlike, nil
 }
 
 // quoteEnd is the end of a quote of now.
@@ -174,15 +193,14 @@ func (f *Found) Jobs() (map[int]string, error) {
 
 // Accepted is a frame that a job has, and what rendered it.
 type Accepted struct {
-	Frame int
-	By    Class
+	Frame    int
+	By       Class
+	Switched string // the settings that its worker changed, as its row has them
 }
 
-// Keep stores the keys of a job that completes, so that later orders find its frames.
+// Keep stores the keys of a job that completes, so that later orders find its frames. A job
+// without any is kept too: later orders are compared with it, and say why they take none over.
 func Keep(ctx context.Context, tx *db.Tx, workspaceID, jobID string, keys string) error {
-	if keys == "" {
-		return nil
-	}
 	row := query.ContentKeysKeepParams{JobID: jobID, WorkspaceID: workspaceID, Keys: keys, CreatedAt: tx.Now}
 	row.RowSum = keyRows.Of(row)
 	if err := tx.ContentKeysKeep(ctx, row); err != nil {
@@ -195,7 +213,7 @@ func Keep(ctx context.Context, tx *db.Tx, workspaceID, jobID string, keys string
 func (p Pictures) Keys(frames []Accepted) string {
 	var b strings.Builder
 	for _, f := range frames {
-		if key := p.key(f.Frame, f.By); key != "" {
+		if key := p.key(f.Frame, f.By, slices.Contains(strings.Split(f.Switched, ","), denoiseOff)); key != "" {
 			b.WriteString(line(f.Frame, key))
 			b.WriteByte('\n')
 		}

@@ -16,6 +16,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // generation is part of every key. Raise it when a new version of svc renders frames in
@@ -24,10 +26,10 @@ const generation = "1"
 
 // Pictures says what the pictures of an order's frames come from.
 type Pictures struct {
-	frames  map[int][sha256.Size]byte
-	order   string
-	earlier *Earlier
-	never   string // why none is found; "" where they may be
+	frames   map[int][sha256.Size]byte
+	order    string
+	earlier  *Earlier
+	denoised bool // the scene is, where workers do that
 }
 
 // PicturesOf are the pictures of frames that come from content, by frame. order is what else
@@ -44,8 +46,41 @@ func (p Pictures) With(e *Earlier) Pictures {
 
 // Never are the same pictures, of which Find finds none; why says that to people.
 func (p Pictures) Never(why string) Pictures {
-	p.never = why
+	p.frames = nil
+	if p.earlier != nil {
+		p.earlier = &Earlier{Changes: p.earlier.Changes, Unchanged: p.earlier.Unchanged, unusable: why}
+	}
 	return p
+}
+
+// Denoised are the same pictures of a scene that is denoised, where workers do that.
+func (p Pictures) Denoised() Pictures {
+	p.denoised = true
+	return p
+}
+
+// Settings that workers change (blender.Opened). Each worker of a class changes those in alike in the
+// same way, because the file, the order or its Blender asks for it; denoiseOff also depends on how the worker
+// was started, which Find knows.
+const (
+	denoiseOff = "denoise_off"
+	undenoised = "off" // the setting of a worker that changes it
+)
+
+var alike = []string{
+	denoiseOff, "color_conversions_off", "movie_output_as_png", "output_colors_off", "persistent_data_off",
+	"special_files_dropped", "stamp_names_off", "style_modules_off",
+}
+
+// Repeatable reports whether a frame, whose worker changed some settings, is what a worker of
+// its class renders now.
+func Repeatable(switched string) bool {
+	for name := range strings.SplitSeq(switched, ",") {
+		if name != "" && !slices.Contains(alike, name) {
+			return false
+		}
+	}
+	return true
 }
 
 // Class is what renders a frame: workers of one class paint the same pixels.
@@ -62,12 +97,16 @@ type Class struct {
 const keySize = 16
 
 // key is the key of a frame by a class of workers; "" for a frame that was not read, or that is
-// never found.
-func (p Pictures) key(frame int, by Class) string {
+// never found. noisy reports that its worker switched denoising off.
+func (p Pictures) key(frame int, by Class, noisy bool) string {
 	content, ok := p.frames[frame]
-	if !ok || p.never != "" {
+	if !ok {
 		return ""
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%x\n%s\n%q", content[:], p.order, by))
+	text := fmt.Appendf(nil, "%x\n%s\n%q", content[:], p.order, by)
+	if noisy {
+		text = fmt.Appendf(text, "\n%s", denoiseOff)
+	}
+	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:keySize])
 }

@@ -7,8 +7,13 @@ ON CONFLICT (job_id, frame) DO NOTHING;
 
 -- name: FramesToTake :many
 -- The accepted frames of a job, without Blender's output, for another job that takes some over.
-SELECT frame, file, sha256, pixel_sha256, size_bytes, width, height, device, device_name, blender_version, build_hash, renderer, blank, checked
-FROM frame WHERE job_id = @job_id AND finding = '' AND switched = '' ORDER BY frame;
+SELECT frame, file, sha256, pixel_sha256, size_bytes, width, height, device, device_name, blender_version, build_hash, renderer, switched, blank, checked
+FROM frame WHERE job_id = @job_id AND finding = '' ORDER BY frame;
+
+-- name: FramesUnlike :many
+-- The accepted frames of a job that have a finding, or that a worker rendered in another way than
+-- the file says.
+SELECT frame, finding, switched FROM frame WHERE job_id = @job_id AND (finding <> '' OR switched <> '') ORDER BY frame;
 
 -- name: FramesTake :execrows
 -- Accepted frames of one job for another. rows is a JSON array of objects with frame, ordinal, file
@@ -17,7 +22,7 @@ INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sh
   renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, times, checked, origin, row_sum)
 SELECT CAST(@job_id AS text), f.frame, CAST(@seq AS bigint) + CAST(r.value ->> 'ordinal' AS bigint), CAST(r.value ->> 'ordinal' AS bigint), CAST(r.value ->> 'file' AS text),
   '', f.sha256, f.pixel_sha256, f.size_bytes, f.width, f.height, 0, '', 0,
-  f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, '', '', CAST(@accepted_at AS bigint), '', f.blank, '', f.checked, f.job_id, CAST(r.value ->> 'row_sum' AS text)
+  f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, '', CAST(@accepted_at AS bigint), '', f.blank, '', f.checked, f.job_id, CAST(r.value ->> 'row_sum' AS text)
 FROM json_array_elements(CAST(CAST(@rows AS text) AS json)) AS r (value)
 JOIN frame f ON f.job_id = @origin AND f.frame = CAST(r.value ->> 'frame' AS bigint);
 

@@ -1003,7 +1003,7 @@ INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sh
   renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, times, checked, origin, row_sum)
 SELECT CAST($1 AS text), f.frame, CAST($2 AS bigint) + CAST(r.value ->> 'ordinal' AS bigint), CAST(r.value ->> 'ordinal' AS bigint), CAST(r.value ->> 'file' AS text),
   '', f.sha256, f.pixel_sha256, f.size_bytes, f.width, f.height, 0, '', 0,
-  f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, '', '', CAST($3 AS bigint), '', f.blank, '', f.checked, f.job_id, CAST(r.value ->> 'row_sum' AS text)
+  f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, '', CAST($3 AS bigint), '', f.blank, '', f.checked, f.job_id, CAST(r.value ->> 'row_sum' AS text)
 FROM json_array_elements(CAST(CAST($4 AS text) AS json)) AS r (value)
 JOIN frame f ON f.job_id = $5 AND f.frame = CAST(r.value ->> 'frame' AS bigint)
 `
@@ -1033,8 +1033,8 @@ func (q *Queries) FramesTake(ctx context.Context, arg FramesTakeParams) (int64, 
 }
 
 const framesToTake = `-- name: FramesToTake :many
-SELECT frame, file, sha256, pixel_sha256, size_bytes, width, height, device, device_name, blender_version, build_hash, renderer, blank, checked
-FROM frame WHERE job_id = $1 AND finding = '' AND switched = '' ORDER BY frame
+SELECT frame, file, sha256, pixel_sha256, size_bytes, width, height, device, device_name, blender_version, build_hash, renderer, switched, blank, checked
+FROM frame WHERE job_id = $1 AND finding = '' ORDER BY frame
 `
 
 type FramesToTakeRow struct {
@@ -1050,6 +1050,7 @@ type FramesToTakeRow struct {
 	BlenderVersion string
 	BuildHash      string
 	Renderer       string
+	Switched       string
 	Blank          int64
 	Checked        string
 }
@@ -1077,9 +1078,45 @@ func (q *Queries) FramesToTake(ctx context.Context, jobID string) ([]FramesToTak
 			&i.BlenderVersion,
 			&i.BuildHash,
 			&i.Renderer,
+			&i.Switched,
 			&i.Blank,
 			&i.Checked,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const framesUnlike = `-- name: FramesUnlike :many
+SELECT frame, finding, switched FROM frame WHERE job_id = $1 AND (finding <> '' OR switched <> '') ORDER BY frame
+`
+
+type FramesUnlikeRow struct {
+	Frame    int64
+	Finding  string
+	Switched string
+}
+
+// The accepted frames of a job that have a finding, or that a worker rendered in another way than
+// the file says.
+func (q *Queries) FramesUnlike(ctx context.Context, jobID string) ([]FramesUnlikeRow, error) {
+	rows, err := q.db.QueryContext(ctx, framesUnlike, jobID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []FramesUnlikeRow
+	for rows.Next() {
+		var i FramesUnlikeRow
+		if err := rows.Scan(&i.Frame, &i.Finding, &i.Switched); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

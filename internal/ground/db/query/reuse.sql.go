@@ -83,7 +83,7 @@ const contentKeysKept = `-- name: ContentKeysKept :many
 SELECT k.job_id, k.keys FROM content_key k JOIN job j ON j.job_id = k.job_id
 JOIN lease l ON l.lease_id = 'expire:artifact/' || k.job_id || ':0'
 WHERE k.workspace_id = $1 AND j.workspace_id = k.workspace_id AND j.status = 'completed' AND j.artifact_removed_at = 0
-  AND l.due_at > CAST($2 AS bigint)
+  AND l.due_at > CAST($2 AS bigint) AND k.keys <> ''
 ORDER BY k.job_id DESC LIMIT CAST($3 AS bigint)
 `
 
@@ -98,7 +98,7 @@ type ContentKeysKeptRow struct {
 	Keys  string
 }
 
-// The keys of a workspace's newest jobs whose ZIPs are kept until a time.
+// The keys of a workspace's newest jobs whose ZIPs are kept until a time and that have any.
 func (q *Queries) ContentKeysKept(ctx context.Context, arg ContentKeysKeptParams) ([]ContentKeysKeptRow, error) {
 	rows, err := q.db.QueryContext(ctx, contentKeysKept, arg.WorkspaceID, arg.Until, arg.Max)
 	if err != nil {
@@ -125,7 +125,7 @@ func (q *Queries) ContentKeysKept(ctx context.Context, arg ContentKeysKeptParams
 const contentKeysOfAny = `-- name: ContentKeysOfAny :one
 SELECT CAST(EXISTS (SELECT 1 FROM content_key k JOIN job j ON j.job_id = k.job_id
   JOIN lease l ON l.lease_id = 'expire:artifact/' || k.job_id || ':0'
-  WHERE k.workspace_id = $1 AND j.artifact_removed_at = 0 AND l.due_at > CAST($2 AS bigint)) AS boolean)
+  WHERE k.workspace_id = $1 AND j.artifact_removed_at = 0 AND l.due_at > CAST($2 AS bigint) AND k.keys <> '') AS boolean)
 `
 
 type ContentKeysOfAnyParams struct {
@@ -168,7 +168,7 @@ type JobsWithContentKeysRow struct {
 	Settings   string
 }
 
-// The orders of the jobs of ContentKeysKept.
+// The orders of the jobs of ContentKeysKept, and of those without a key.
 func (q *Queries) JobsWithContentKeys(ctx context.Context, arg JobsWithContentKeysParams) ([]JobsWithContentKeysRow, error) {
 	rows, err := q.db.QueryContext(ctx, jobsWithContentKeys, arg.WorkspaceID, arg.Until, arg.Max)
 	if err != nil {
@@ -390,9 +390,9 @@ func (q *Queries) ReuseClassesOff(ctx context.Context) ([]ReuseClass, error) {
 }
 
 const workerClasses = `-- name: WorkerClasses :many
-SELECT DISTINCT w.renderer, w.device, w.device_name, w.blender_version, w.build_hash, w.kind FROM worker w
+SELECT DISTINCT w.renderer, w.device, w.device_name, w.blender_version, w.build_hash, w.kind, w.denoise FROM worker w
 WHERE w.seen_at >= (SELECT max(n.seen_at) FROM worker n) - CAST($1 AS bigint)
-ORDER BY w.renderer, w.device, w.device_name, w.blender_version, w.build_hash, w.kind
+ORDER BY w.renderer, w.device, w.device_name, w.blender_version, w.build_hash, w.kind, w.denoise
 `
 
 type WorkerClassesRow struct {
@@ -402,6 +402,7 @@ type WorkerClassesRow struct {
 	BlenderVersion string
 	BuildHash      string
 	Kind           string
+	Denoise        string
 }
 
 // What workers render with that were seen lately, or were the last to be seen.
@@ -421,6 +422,7 @@ func (q *Queries) WorkerClasses(ctx context.Context, span int64) ([]WorkerClasse
 			&i.BlenderVersion,
 			&i.BuildHash,
 			&i.Kind,
+			&i.Denoise,
 		); err != nil {
 			return nil, err
 		}

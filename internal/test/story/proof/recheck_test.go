@@ -67,7 +67,7 @@ func TestADifferenceSwitchesReuseOff(t *testing.T) {
 		off := quoteRevision(c, "interface", "95-97", small)
 		wantReuse(t, off, 0, "", "95-97", 3)
 		wantChanges(t, off, last, "frame 97: not in the earlier job",
-			"frames 95-96: the same picture, but from a kind of worker that is not here or not trusted now, or with a finding")
+			"frames 95-96: the same picture, but from a kind of worker that is not here or not trusted now")
 
 		svc.Write(func(ctx context.Context, tx *db.Tx) error {
 			act, err := operator.ResetReuse(ctx, tx, s.ClassID)

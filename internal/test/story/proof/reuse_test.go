@@ -170,6 +170,21 @@ func TestAQuoteSaysWhyFramesAreRendered(t *testing.T) {
 	})
 }
 
+// A frame with a finding is rendered again, and the quote says so, also where the earlier job has
+// no other frames.
+func TestAQuoteSaysWhichFindingKeepsAFrameFromReuse(t *testing.T) {
+	story.Each(t, func(t *testing.T, config app.Config) {
+		config.AllowSynthetic = true
+		svc := story.Start(t, config)
+		c := svc.Caller(story.Credit)
+		svc.Worker(synthetic.Renderer{Faults: map[synthetic.Fault]float64{synthetic.Black: 1}})
+		old := renderQuote(c, quoteRevision(c, "scene", "94-96", small))
+		again := quoteRevision(c, "interface", "94-96", small)
+		wantReuse(t, again, 0, "", "94-96", 3)
+		wantChanges(t, again, old, "frames 94-96: the same picture, but with the finding black")
+	})
+}
+
 // wantOrigins checks that a job took exactly these frames over from an earlier one.
 func wantOrigins(c story.Caller, from, to *client.Job, frames ...int) {
 	c.T.Helper()

@@ -32,7 +32,7 @@ type order struct {
 // is none, or where that job's files cannot be read or compared: then the quote gives no
 // reasons, and its price is the same.
 func (r *Reader) earlier(ctx context.Context, o order, scene *contentkey.Scene) *reuse.Earlier {
-	before, job, old, related, err := r.before(ctx, o)
+	before, job, old, unlike, related, err := r.before(ctx, o)
 	if err != nil || job.JobID == "" {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (r *Reader) earlier(ctx context.Context, o order, scene *contentkey.Scene) 
 		e.Changes.Causes = CausesOf(found, both)
 		chosen := differing(before.settings.Picture(), o.settings.Picture())
 		if len(chosen) == 0 {
-			e.Unchanged = found.Unchanged
+			e.Unchanged, e.Unlike = found.Unchanged, unlike
 		}
 		for _, name := range chosen {
 			e.Add(reuse.Setting(name, both))
@@ -71,9 +71,9 @@ func (r *Reader) earlier(ctx context.Context, o order, scene *contentkey.Scene) 
 	return e
 }
 
-// before finds the job that an order is compared with, and its frames. related says that the
-// files have the same name.
-func (r *Reader) before(ctx context.Context, o order) (before order, job query.JobsWithContentKeysRow, frames framelist.List, related bool, err error) {
+// before finds the job that an order is compared with, its frames, and what keeps some of them
+// from being taken over. related says that the files have the same name.
+func (r *Reader) before(ctx context.Context, o order) (before order, job query.JobsWithContentKeysRow, frames framelist.List, unlike map[int]string, related bool, err error) {
 	before = order{workspaceID: o.workspaceID, keys: map[string]string{}}
 	err = r.DB.Read(ctx, func(tx *db.Tx) error {
 		jobs, err := reuse.Jobs(ctx, tx, o.workspaceID)
@@ -90,6 +90,9 @@ func (r *Reader) before(ctx context.Context, o order) (before order, job query.J
 		if frames, err = quote.ListOf(job.FrameStart, job.FrameEnd, job.FrameStep, job.FrameCount, job.Frames); err != nil {
 			return err
 		}
+		if unlike, err = reuse.Unlike(ctx, tx, job.JobID); err != nil {
+			return err
+		}
 		has, lacks, err := project.Stored(ctx, tx, o.workspaceID, before.project.Parts())
 		if err == nil && len(lacks) > 0 {
 			err = fmt.Errorf("%d parts of the project of %s are removed", len(lacks), job.JobID)
@@ -99,7 +102,7 @@ func (r *Reader) before(ctx context.Context, o order) (before order, job query.J
 		}
 		return err
 	})
-	return before, job, frames, related, err
+	return before, job, frames, unlike, related, err
 }
 
 // newest is the newest job of a file with a name; if there is none, the newest of another version
