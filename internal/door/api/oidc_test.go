@@ -1,6 +1,9 @@
 package api_test
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/x509"
 	"net/http"
 	"net/url"
 	"strings"
@@ -131,6 +134,84 @@ func TestATokenThatIsNotTheIssuersForThisServiceNowIsRefused(t *testing.T) {
 
 		if status, _, page := b.see("GET", startPath, body{}); status != 200 {
 			s.t.Errorf("a good one: %d %s", status, page)
+		}
+	})
+}
+
+// TestAForgedTokenIsRefused: the issuer accepts the code, and what it answers with differs in one
+// thing from a good token.
+func TestAForgedTokenIsRefused(t *testing.T) {
+	t.Parallel()
+	eachIssuer(t, func(_ *testing.T, s *service, i *issuer.Issuer, b *browser) {
+		with := func(member string, value any) func(map[string]any) string {
+			return func(claims map[string]any) string {
+				claims[member] = value
+				return i.Sign(claims)
+			}
+		}
+		without := func(member string) func(map[string]any) string {
+			return func(claims map[string]any) string {
+				delete(claims, member)
+				return i.Sign(claims)
+			}
+		}
+		hashed := func(key []byte) func(map[string]any) string {
+			return func(claims map[string]any) string {
+				return issuer.Token("HS256", claims, func(text []byte) []byte {
+					mac := hmac.New(sha256.New, key)
+					mac.Write(text)
+					return mac.Sum(nil)
+				})
+			}
+		}
+		unsigned := func(algorithm string) func(map[string]any) string {
+			return func(claims map[string]any) string {
+				return issuer.Token(algorithm, claims, func([]byte) []byte { return nil })
+			}
+		}
+		published, err := x509.MarshalPKIXPublicKey(i.Published())
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		forged := map[string]func(map[string]any) string{
+			"another issuer":                    with("iss", "https://accounts.example.com"),
+			"an issuer with a path":             with("iss", i.Address+"/other"),
+			"no issuer":                         without("iss"),
+			"another client":                    with("aud", "another-client"),
+			"other clients":                     with("aud", []string{"another-client", "a-third"}),
+			"no client":                         without("aud"),
+			"another sign-in":                   with("nonce", "another-nonce"),
+			"no sign-in":                        without("nonce"),
+			"expired":                           with("exp", time.Now().Add(-time.Second).Unix()),
+			"no end":                            without("exp"),
+			"not valid yet":                     with("nbf", time.Now().Add(time.Hour).Unix()),
+			"no signature":                      unsigned("none"),
+			"no signature, in other letters":    unsigned("NONE"),
+			"an empty signature":                unsigned("RS256"),
+			"signed with the client's secret":   hashed([]byte(i.ClientSecret)),
+			"signed with the published key":     hashed(published),
+			"signed with the key's modulus":     hashed(i.Published().N.Bytes()),
+			"no address and no vouching":        without("email_verified"),
+			"an address verified by a number":   with("email_verified", 1),
+			"an address verified by other text": with("email_verified", "TRUE "),
+			"changed after it was signed": func(claims map[string]any) string {
+				parts := strings.Split(i.Sign(claims), ".")
+				claims["sub"] = "somebody else"
+				parts[1] = strings.Split(i.Sign(claims), ".")[1]
+				return strings.Join(parts, ".")
+			},
+			"no token": func(map[string]any) string { return "" },
+		}
+		for how, forge := range forged {
+			back := b.back()
+			i.Set(func() { i.Forge = forge })
+			s.t.Log(how)
+			b.refused(back.RequestURI())
+			i.Set(func() { i.Forge = nil })
+		}
+		i.Set(func() { i.Forge = with("aud", []string{"another-client", i.ClientID}) })
+		if status, _, page := b.see("GET", startPath, body{}); status != 200 {
+			s.t.Errorf("a token for this client and others: %d %s", status, page)
 		}
 	})
 }

@@ -42,12 +42,13 @@ type Issuer struct {
 	key                             *rsa.PrivateKey
 
 	mu     sync.Mutex
-	Away   bool             // answers 503
-	Skew   time.Duration    // of the clock that tokens are dated by
-	Public *rsa.PublicKey   // what is published
-	users  []user           // the people who sign in next; none = jane
-	codes  map[string]grant // not yet exchanged
-	tokens map[string]user  // by access token
+	Away   bool                                       // answers 503
+	Skew   time.Duration                              // of the clock that tokens are dated by
+	Public *rsa.PublicKey                             // what is published
+	Forge  func(claims map[string]any) (token string) // makes the identity token; nil = signed by Sign
+	users  []user                                     // the people who sign in next; none = jane
+	codes  map[string]grant                           // not yet exchanged
+	tokens map[string]user                            // by access token
 }
 
 // issuerKey is one key for all tests: to make it takes long.
@@ -170,7 +171,11 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	claims := g.claims()
 	claims["iss"], claims["aud"], claims["nonce"] = i.Address, i.ClientID, g.nonce
 	claims["iat"], claims["exp"] = now.Unix(), now.Add(10*time.Minute).Unix()
-	i.answer(w, map[string]any{"access_token": access, "token_type": "Bearer", "expires_in": 600, "id_token": i.sign(claims)})
+	signed := i.Sign
+	if i.Forge != nil {
+		signed = i.Forge
+	}
+	i.answer(w, map[string]any{"access_token": access, "token_type": "Bearer", "expires_in": 600, "id_token": signed(claims)})
 }
 
 func (i *Issuer) userinfo(w http.ResponseWriter, r *http.Request) {
@@ -191,19 +196,26 @@ func (u user) claims() map[string]any {
 	return c
 }
 
-// sign makes a JSON web token (RFC 7519) with RS256.
-func (i *Issuer) sign(claims map[string]any) string {
+// Sign makes a JSON web token (RFC 7519) with RS256.
+func (i *Issuer) Sign(claims map[string]any) string {
+	return Token("RS256", claims, func(text []byte) []byte {
+		sum := sha256.Sum256(text)
+		signature, err := rsa.SignPKCS1v15(nil, i.key, crypto.SHA256, sum[:])
+		if err != nil {
+			panic(err)
+		}
+		return signature
+	})
+}
+
+// Token makes a JSON web token that says how it is signed, and signs it by sign.
+func Token(algorithm string, claims map[string]any, sign func(text []byte) []byte) string {
 	payload, err := json.Marshal(claims)
 	if err != nil {
 		panic(err)
 	}
-	text := encode([]byte(`{"alg":"RS256","typ":"JWT"}`)) + "." + encode(payload)
-	sum := sha256.Sum256([]byte(text))
-	signature, err := rsa.SignPKCS1v15(nil, i.key, crypto.SHA256, sum[:])
-	if err != nil {
-		panic(err)
-	}
-	return text + "." + encode(signature)
+	text := encode([]byte(`{"alg":"`+algorithm+`","typ":"JWT"}`)) + "." + encode(payload)
+	return text + "." + encode(sign([]byte(text)))
 }
 
 func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
