@@ -12,6 +12,7 @@ from . import work
 from .account import Account
 from .jobs import STARTING, Jobs
 from .scenecopy import Copy
+from .texts import money
 
 
 def scene_name(path):
@@ -85,7 +86,7 @@ def render(frames="", folder="", max_cents=None, wait=True, pack=True, say=print
             say("svc: missing: %s (%s)" % (file["path"], file["name"] or file["owner"] or file["kind"]))
         for file in differ:
             say("svc: %s: %s (%s)" % (file["why"], file["path"], file["name"] or file["owner"] or "?"))
-    say("svc: %d frames, %.2f %s" % (quote["frame_count"], quote["price_cents"] / 100, quote.get("currency", "USD")))
+    say("svc: %d frames, %s" % (quote["frame_count"], money(quote["price_cents"], quote.get("currency"))))
     if max_cents is not None and quote["price_cents"] > max_cents:
         raise RuntimeError("The price is %d cents, and at most %d are allowed. Nothing was started." % (quote["price_cents"], max_cents))
     where = os.path.abspath(folder) if folder else default_folder(bpy.data.filepath)

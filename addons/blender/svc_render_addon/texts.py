@@ -22,7 +22,8 @@ WAITS = {
 
 
 def money(cents, currency):
-    return "%.2f %s" % (cents / 100, currency or "USD")
+    text = "{:,.2f}".format(cents / 100)
+    return "$" + text if currency in (None, "", "USD") else "%s %s" % (text, currency)
 
 
 def cost(entry):

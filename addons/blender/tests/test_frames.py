@@ -47,7 +47,7 @@ class Texts(unittest.TestCase):
         job = {"name": "shot", "stage": ENDED, "status": "failed", "frame_count": 3, "why": "The scene has no camera.", "frames_here": 2}
         self.assertEqual(texts.notice_of(job), "shot failed. The scene has no camera. It cost nothing. 2 frames came before that and are in the folder.")
         job.update(status="cancelled", why="", frames_here=0, charged_cents=12, currency="USD")
-        self.assertEqual(texts.notice_of(job), "shot was cancelled. It cost 0.12 USD.")
+        self.assertEqual(texts.notice_of(job), "shot was cancelled. It cost $0.12.")
         job.update(stage=FETCHED, frames_folder="/renders/shot", frame_count=1)
         self.assertEqual(texts.notice_of(job), "shot is done: 1 frame in /renders/shot")
 

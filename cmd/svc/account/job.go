@@ -12,6 +12,7 @@ import (
 	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/numbers"
 )
 
 // Job is svc job ID.
@@ -131,15 +132,15 @@ func framesText(j *client.Job) string {
 	if strings.Contains(j.FrameList, ",") { // no range
 		text = j.FrameList
 	}
-	return fmt.Sprintf("%s: %s of %s done", text, terminal.Number(j.FramesCompleted), terminal.Number(j.FrameCount))
+	return fmt.Sprintf("%s: %s of %s done", text, numbers.Grouped(j.FramesCompleted), numbers.Grouped(j.FrameCount))
 }
 
 // moneyText says what became of the price: reserved, charged or returned.
 func moneyText(j *client.Job) string {
-	price := terminal.Money(j.PriceCents, j.Currency)
+	price := numbers.Money(j.PriceCents, j.Currency)
 	switch {
 	case j.ChargedCents > 0:
-		return terminal.Money(j.ChargedCents, j.Currency) + ", paid"
+		return numbers.Money(j.ChargedCents, j.Currency) + ", paid"
 	case j.ReservedCents > 0:
 		return price + ", reserved"
 	}

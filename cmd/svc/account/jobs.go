@@ -12,6 +12,7 @@ import (
 	"svc.example/client"
 	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/ground/plaintext"
 )
 
@@ -98,7 +99,7 @@ func listOf(jobs []*client.Job, now time.Time) *terminal.List {
 		terminal.Column{Title: "FILE", Cut: true}, terminal.Column{Title: "TAGS", Cut: true, Spare: 3}, terminal.Column{Title: "PRICE", Spare: 1}, terminal.Column{Title: "CREATED", Spare: 2},
 	)
 	for _, j := range jobs {
-		list.Row(j.JobID, j.Status, framesOf(j), j.Filename, strings.Join(j.Tags, ", "), terminal.Money(j.PriceCents, j.Currency), terminal.Ago(j.CreatedAt, now))
+		list.Row(j.JobID, j.Status, framesOf(j), j.Filename, strings.Join(j.Tags, ", "), numbers.Money(j.PriceCents, j.Currency), terminal.Ago(j.CreatedAt, now))
 	}
 	return list
 }
@@ -233,6 +234,6 @@ func (c *Cancel) Run(app *kong.Context) (err error) {
 		return err
 	}
 	return c.print(app, jobObject{true, job}, func() {
-		terminal.Printf(app.Stdout, "cancelled %s; nothing was charged, %s is available again", job.JobID, terminal.Money(job.PriceCents, job.Currency))
+		terminal.Printf(app.Stdout, "cancelled %s; nothing was charged, %s is available again", job.JobID, numbers.Money(job.PriceCents, job.Currency))
 	})
 }

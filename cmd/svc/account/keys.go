@@ -10,6 +10,7 @@ import (
 	"svc.example/client"
 	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/ground/plaintext"
 )
 
@@ -52,9 +53,9 @@ func (c *keysList) Run(app *kong.Context) (err error) {
 		list := terminal.NewList(terminal.Column{Title: "KEY"}, terminal.Column{Title: "NAME", Cut: true}, terminal.Column{Title: "BEGINS", Spare: 2},
 			terminal.Column{Title: "THIS MONTH", Spare: 1}, terminal.Column{Title: "STATE"})
 		for _, k := range keys {
-			spent := terminal.Money(k.SpentCents, "USD")
+			spent := numbers.Dollars(k.SpentCents)
 			if k.SpendLimitCents != nil {
-				spent = fmt.Sprintf("%d.%02d of %s", k.SpentCents/100, k.SpentCents%100, terminal.Money(*k.SpendLimitCents, "USD"))
+				spent += " of " + numbers.Dollars(*k.SpendLimitCents)
 			}
 			list.Row(k.KeyID, k.Name, k.MaskedPrefix, spent, stateOf(k, time.Now()))
 		}

@@ -12,6 +12,7 @@ import (
 	"svc.example/client"
 	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/numbers"
 )
 
 // Status is svc status.
@@ -94,11 +95,11 @@ func (s *status) printText(app *kong.Context) {
 		table.Row("renderer", r.Application+" "+versionText(s.Limits.BlenderVersions, r.Version))
 	}
 	table.Row("queue", queueText(s.Capabilities))
-	table.Rowf("price", "%s a frame", terminal.Money(s.Capabilities.Pricing.AmountMinor, s.Capabilities.Pricing.Currency))
+	table.Rowf("price", "%s a frame", numbers.Money(s.Capabilities.Pricing.AmountMinor, s.Capabilities.Pricing.Currency))
 	table.Rowf("limits", "%s a job, uploads of %s, %s of unused uploads", terminal.CountOf(s.Limits.FrameCount.Maximum, "frame"),
 		terminal.InBytes.Text(s.Limits.MaximumUploadBytes), terminal.InBytes.Text(s.Limits.UnstartedStorageBytes))
 	if n := s.Limits.RateLimit.PerMinute; n > 0 {
-		table.Rowf("requests", "%s a minute for a key, %s for the workspace", terminal.Number(n), terminal.Number(s.Limits.WorkspaceRateLimit.PerMinute))
+		table.Rowf("requests", "%s a minute for a key, %s for the workspace", numbers.Grouped(n), numbers.Grouped(s.Limits.WorkspaceRateLimit.PerMinute))
 	}
 	if s.ClockOff > clockTolerance || s.ClockOff < -clockTolerance {
 		table.Rowf("clock", "this machine's clock is off by %.0f s; set it right, or webhooks and links can fail", s.ClockOff)
@@ -109,7 +110,7 @@ func (s *status) printText(app *kong.Context) {
 		kind := map[string]string{"agent_key": "agent key", "account_key": "account key"}[s.Key.Kind]
 		table.Row("key", fmt.Sprintf("%s %s", kind, s.Key.Masked))
 		table.Row("workspace", s.Key.WorkspaceID)
-		table.Rowf("balance", "%s, and %s reserved", terminal.Money(s.Key.AvailableCents, s.Key.Currency), terminal.Money(s.Key.ReservedCents, s.Key.Currency))
+		table.Rowf("balance", "%s, and %s reserved", numbers.Money(s.Key.AvailableCents, s.Key.Currency), numbers.Money(s.Key.ReservedCents, s.Key.Currency))
 	}
 	_ = table.Flush() // a closed standard output has no reader
 }

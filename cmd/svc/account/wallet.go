@@ -8,6 +8,7 @@ import (
 	"svc.example/client"
 	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/numbers"
 )
 
 // Wallet is svc wallet.
@@ -47,22 +48,22 @@ func (c *Wallet) Run(app *kong.Context) (err error) {
 		Transactions []*client.Transaction `json:"transactions"`
 	}{true, wallet, entries}, func() {
 		table := terminal.NewTable(app.Stdout)
-		table.Row("available", terminal.Money(wallet.AvailableCents, wallet.Currency))
-		table.Row("reserved", terminal.Money(wallet.ReservedCents, wallet.Currency)+", for jobs that have not ended")
+		table.Row("available", numbers.Money(wallet.AvailableCents, wallet.Currency))
+		table.Row("reserved", numbers.Money(wallet.ReservedCents, wallet.Currency)+", for jobs that have not ended")
 		if wallet.OwedCents > 0 {
-			table.Row("owed", terminal.Money(wallet.OwedCents, wallet.Currency)+": payments taken back; what comes in pays it first")
+			table.Row("owed", numbers.Money(wallet.OwedCents, wallet.Currency)+": payments taken back; what comes in pays it first")
 		}
 		if low := wallet.LowBalance; low != nil {
-			table.Row("low", fmt.Sprintf("another job like the newest, %s, does not fit", terminal.Money(low.RequiredCents, wallet.Currency)))
+			table.Row("low", fmt.Sprintf("another job like the newest, %s, does not fit", numbers.Money(low.RequiredCents, wallet.Currency)))
 		}
 		if wallet.AlertBelowCents != nil {
-			table.Row("alert", "below "+terminal.Money(*wallet.AlertBelowCents, wallet.Currency))
+			table.Row("alert", "below "+numbers.Money(*wallet.AlertBelowCents, wallet.Currency))
 		}
 		if wallet.DailyLimitCents != nil && wallet.SpentTodayCents != nil {
-			table.Row("today", fmt.Sprintf("%s of at most %s a day (UTC)", terminal.Money(*wallet.SpentTodayCents, wallet.Currency), terminal.Money(*wallet.DailyLimitCents, wallet.Currency)))
+			table.Row("today", fmt.Sprintf("%s of at most %s a day (UTC)", numbers.Money(*wallet.SpentTodayCents, wallet.Currency), numbers.Money(*wallet.DailyLimitCents, wallet.Currency)))
 		}
 		if wallet.MonthlyLimitCents != nil && wallet.SpentThisMonthCents != nil {
-			table.Row("this month", fmt.Sprintf("%s of your limit of %s a month (UTC)", terminal.Money(*wallet.SpentThisMonthCents, wallet.Currency), terminal.Money(*wallet.MonthlyLimitCents, wallet.Currency)))
+			table.Row("this month", fmt.Sprintf("%s of your limit of %s a month (UTC)", numbers.Money(*wallet.SpentThisMonthCents, wallet.Currency), numbers.Money(*wallet.MonthlyLimitCents, wallet.Currency)))
 		}
 		_ = table.Flush() // a closed standard output has no reader
 		if len(entries) == 0 {
@@ -72,7 +73,7 @@ func (c *Wallet) Run(app *kong.Context) (err error) {
 		list := terminal.NewList(terminal.Column{Title: "TIME"}, terminal.Column{Title: "KIND"}, terminal.Column{Title: "AMOUNT"},
 			terminal.Column{Title: "JOB"})
 		for _, e := range entries {
-			list.Row(e.CreatedAt.UTC().Format("2006-01-02 15:04 UTC"), e.Kind, signOf(e.Kind)+terminal.Money(e.AmountCents, e.Currency), e.JobID)
+			list.Row(e.CreatedAt.UTC().Format("2006-01-02 15:04 UTC"), e.Kind, signOf(e.Kind)+numbers.Money(e.AmountCents, e.Currency), e.JobID)
 		}
 		list.Print(app.Stdout)
 	})

@@ -11,6 +11,7 @@ import (
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/ground/numbers"
 )
 
 // terms asks a person to accept a price and the service's terms.
@@ -30,7 +31,7 @@ func (t terms) accept(ctx context.Context, offer Offer) error {
 	if t.yes {
 		return nil
 	}
-	price := terminal.Money(offer.PriceCents, offer.Currency)
+	price := numbers.Money(offer.PriceCents, offer.Currency)
 	if !terminal.IsTerminal(t.in) {
 		return terminal.WrongUsagef("not started: rendering costs %s, and there is no terminal to confirm it; accept with --yes", price)
 	}
@@ -86,7 +87,7 @@ func (e *priceError) Failure() (code, action string) { return string(fault.Price
 
 func (e *priceError) Error() string {
 	return fmt.Sprintf("%s: the price is %s, and --max-price allows %s. Render fewer frames, or raise --max-price",
-		notStarted, terminal.Money(e.cents, e.currency), terminal.Money(e.most, e.currency))
+		notStarted, numbers.Money(e.cents, e.currency), numbers.Money(e.most, e.currency))
 }
 
 // fundsError is a wallet that does not cover a price.
@@ -101,5 +102,5 @@ func (e *fundsError) Failure() (code, action string) { return string(fault.Insuf
 
 func (e *fundsError) Error() string {
 	return fmt.Sprintf("%s: you need %s more. Add credit at %s, or render fewer frames",
-		notStarted, terminal.Money(e.lacks, e.currency), strings.TrimRight(e.server, "/")+links.WalletPath)
+		notStarted, numbers.Money(e.lacks, e.currency), strings.TrimRight(e.server, "/")+links.WalletPath)
 }

@@ -8,6 +8,7 @@ import (
 	"svc.example/cmd/svc/failure"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/render/scenefiles"
 )
 
@@ -92,7 +93,7 @@ func (c *Render) dryRun(app *kong.Context) error {
 	if facts.Refused != nil {
 		table.Rowf("refused", "%s (%s)", facts.Refused.Message, facts.Refused.Code)
 	} else {
-		table.Rowf("price", "%s for %s; nothing was sent", terminal.Money(cents, contract.Currency), terminal.CountOf(frames, "frame"))
+		table.Rowf("price", "%s for %s; nothing was sent", numbers.Money(cents, contract.Currency), terminal.CountOf(frames, "frame"))
 	}
 	return errors.Join(table.Flush(), err)
 }

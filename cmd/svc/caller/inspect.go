@@ -16,6 +16,7 @@ import (
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/scenefiles"
 	"svc.example/internal/render/settings"
@@ -203,7 +204,7 @@ func (f *inspected) print(w io.Writer) {
 	if f.Refused != nil {
 		row("refused", "%s (%s)", f.Refused.Message, f.Refused.Code)
 	} else if f.PriceCents > 0 {
-		row("price", "%s for %s", terminal.Money(int64(f.PriceCents), f.Currency), terminal.CountOf(f.FrameCount, "frame"))
+		row("price", "%s for %s", numbers.Money(int64(f.PriceCents), f.Currency), terminal.CountOf(f.FrameCount, "frame"))
 	} else {
 		row("price", "none for the scene's own range; choose a range of %d to %d frames, from frame 1 on", contract.MinFrames, contract.MaxFrames)
 	}

@@ -35,7 +35,7 @@ func TestInspectPrintsTheSceneAndItsPrice(t *testing.T) {
 		"quality 17 samples",
 		"camera Kamera",
 		"layers Front, Back",
-		"price 0.25 USD for 25 frames",
+		"price $0.25 for 25 frames",
 	} {
 		if !lines[want] {
 			t.Errorf("no line %q among %v", want, lines)

@@ -18,6 +18,7 @@ import (
 	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/atomicfile"
+	"svc.example/internal/ground/numbers"
 )
 
 // Look shows one frame of a file as the service's workers see it, for free.
@@ -212,7 +213,7 @@ func (l looker) describe(p *client.UploadPreview, path string, quote *client.Quo
 			}
 		}
 		estimateRow(row, p.Estimate, quote.FrameCount)
-		row("price", "%s for %s; the preview was free", terminal.Money(quote.PriceCents, quote.Currency), terminal.CountOf(quote.FrameCount, "frame"))
+		row("price", "%s for %s; the preview was free", numbers.Money(quote.PriceCents, quote.Currency), terminal.CountOf(quote.FrameCount, "frame"))
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"svc.example/cmd/svc/proof"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/numbers"
 )
 
 // order returns the job of the command, started. Where an earlier command has ordered the
@@ -132,7 +133,7 @@ func (r *run) sayResumed(j *jobFile) {
 		r.Display.Say("to render it again, and pay again, add --again or give another --out")
 		return
 	}
-	r.Display.Say("continuing %s, ordered %s for %s; you do not pay twice", of, dayAndTime(j.CreatedAt), terminal.Money(j.PriceCents, j.Currency))
+	r.Display.Say("continuing %s, ordered %s for %s; you do not pay twice", of, dayAndTime(j.CreatedAt), numbers.Money(j.PriceCents, j.Currency))
 }
 
 func dayAndTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
@@ -232,7 +233,7 @@ func (r *run) start(ctx context.Context, j *jobFile) error {
 	}
 	r.Display.Say("started %s", job.JobID)
 	if low := job.LowBalance; low != nil {
-		r.Display.Say("the wallet has %s left, which is not enough for another job like this", terminal.Money(low.AvailableCents, job.Currency))
+		r.Display.Say("the wallet has %s left, which is not enough for another job like this", numbers.Money(low.AvailableCents, job.Currency))
 	}
 	return j.started(job.JobID)
 }
@@ -333,7 +334,7 @@ type unknownStartError struct {
 func (e *unknownStartError) Error() string {
 	return fmt.Sprintf("it is not known whether the render was started and %s reserved for it: %v. "+
 		"Run the same command again: it asks for the same job, which is never paid twice (%s has its quote)",
-		terminal.Money(e.job.PriceCents, e.job.Currency), e.cause, filepath.Join(e.job.folder, proof.JobFile))
+		numbers.Money(e.job.PriceCents, e.job.Currency), e.cause, filepath.Join(e.job.folder, proof.JobFile))
 }
 
 // Unwrap returns what the client saw, such as a lost connection.

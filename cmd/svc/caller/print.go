@@ -15,6 +15,7 @@ import (
 	"svc.example/client"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/reuse"
 )
@@ -64,9 +65,9 @@ func printQuote(to terminal.Display, q *client.Quote, missing []string, wallet *
 	if most := time.Duration(q.MaximumFrameSeconds) * time.Second; most > 0 { // an older service does not say
 		row("limit", "%s for each frame; one that takes longer fails, and a job that fails costs nothing", terminal.Span(most))
 	}
-	row("price", "%s, locked until %s", terminal.Money(q.PriceCents, q.Currency), dayAndTime(q.ExpiresAt))
+	row("price", "%s, locked until %s", numbers.Money(q.PriceCents, q.Currency), dayAndTime(q.ExpiresAt))
 	if wallet != nil {
-		row("wallet", "%s available", terminal.Money(wallet.AvailableCents, q.Currency))
+		row("wallet", "%s available", numbers.Money(wallet.AvailableCents, q.Currency))
 	}
 	if q.TermsURL != "" {
 		row("terms", "%s (%s)", q.TermsURL, client.LegalV1)
@@ -156,7 +157,7 @@ func (r *Result) Print(w io.Writer) {
 		row("look at", terminal.Finding(f.Frames, f.FrameCount, f.Message, f.Code))
 		row("", f.SuggestedAction)
 	}
-	price := fmt.Sprintf("%s for %s", terminal.Money(r.ChargedCents, r.Currency), paidFrames(len(r.Frames), r.ReusedCount))
+	price := fmt.Sprintf("%s for %s", numbers.Money(r.ChargedCents, r.Currency), paidFrames(len(r.Frames), r.ReusedCount))
 	if r.Test {
 		price += ", of test mode: nobody has paid"
 	}

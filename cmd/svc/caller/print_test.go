@@ -21,7 +21,7 @@ func TestThePriceSaysWhichFramesItDoesNotPay(t *testing.T) {
 	r.take(&receipt.Receipt{ChargedCents: 3, Currency: "USD", Frames: frames})
 	var said strings.Builder
 	r.Print(&said)
-	if !strings.Contains(said.String(), "0.03 USD for 6 frames, 3 taken over at no cost\n") {
+	if !strings.Contains(said.String(), "$0.03 for 6 frames, 3 taken over at no cost\n") {
 		t.Error(said.String())
 	}
 }

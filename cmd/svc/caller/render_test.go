@@ -213,7 +213,7 @@ func TestRenderLeavesProvenFramesBehind(t *testing.T) {
 	if len(result.Frames) != 3 || result.ChargedCents != 3 || result.SHA256 != d.job.Receipt.Artifact.SHA256 {
 		t.Errorf("result %+v", result)
 	}
-	for _, want := range []string{"3 frames", "0.03 USD, locked until 2026-01-03", "2h for each frame", "scripts are not run", "waiting: no worker is online yet", "1.00 USD available", "started JOB-1", "frames: 3 of 3, 100 %"} {
+	for _, want := range []string{"3 frames", "$0.03, locked until 2026-01-03", "2h for each frame", "scripts are not run", "waiting: no worker is online yet", "$1.00 available", "started JOB-1", "frames: 3 of 3, 100 %"} {
 		if !strings.Contains(seen.String(), want) {
 			t.Errorf("%q was not shown:\n%s", want, seen)
 		}
@@ -240,7 +240,7 @@ func TestStartWithoutAnAnswerIsNotShownAsNone(t *testing.T) {
 	if result.JobID != "" || d.started.Load() != 1 || err == nil {
 		t.Fatalf("job %q, %d starts, error %v", result.JobID, d.started.Load(), err)
 	}
-	for _, want := range []string{"not known", "0.03 USD", "Run the same command again", "never paid twice", filepath.Join(o.Folder, "job.json")} {
+	for _, want := range []string{"not known", "$0.03", "Run the same command again", "never paid twice", filepath.Join(o.Folder, "job.json")} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not shown: %v", want, err)
 		}
@@ -327,7 +327,7 @@ func TestPriceIsNeverAcceptedWithoutAPerson(t *testing.T) {
 	offer := Offer{PriceCents: 20, Currency: "USD", Frames: 20}
 	err = terms{in: in, out: io.Discard}.accept(t.Context(), offer)
 	var exit *terminal.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != terminal.ExitUsage || !strings.Contains(err.Error(), "0.20 USD") || !strings.Contains(err.Error(), "--yes") {
+	if !errors.As(err, &exit) || exit.ExitCode() != terminal.ExitUsage || !strings.Contains(err.Error(), "$0.20") || !strings.Contains(err.Error(), "--yes") {
 		t.Errorf("error %v", err)
 	}
 	if err := (terms{yes: true, in: in}).accept(t.Context(), offer); err != nil {
@@ -344,8 +344,8 @@ func TestAPriceThatCannotBePaidIsNotAskedFor(t *testing.T) {
 		most      *int64
 		says      string
 	}{
-		"wallet":  {available: 1, says: "you need 0.02 USD more. Add credit at http://127.0.0.1:"},
-		"ceiling": {available: 100, most: new(int64(2)), says: "the price is 0.03 USD, and --max-price allows 0.02 USD"},
+		"wallet":  {available: 1, says: "you need $0.02 more. Add credit at http://127.0.0.1:"},
+		"ceiling": {available: 100, most: new(int64(2)), says: "the price is $0.03, and --max-price allows $0.02"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

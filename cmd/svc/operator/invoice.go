@@ -13,10 +13,10 @@ import (
 
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/ground/sheet"
 	"svc.example/internal/work/invoice"
 	"svc.example/internal/work/operator"
-	"svc.example/internal/work/wallet"
 )
 
 // invoiceShow is svc admin invoice show.
@@ -110,7 +110,7 @@ func (c *invoiceList) Run(k *kong.Context) error {
 	list := terminal.NewList(terminal.Column{Title: "NUMBER"}, terminal.Column{Title: "KIND"}, terminal.Column{Title: "DATE", Spare: 1}, terminal.Column{Title: "WORKSPACE", Spare: 2},
 		terminal.Column{Title: "BUYER", Cut: true, Spare: 3}, terminal.Column{Title: "TAX", Spare: 4}, terminal.Column{Title: "TOTAL"})
 	for _, i := range answer.Invoices {
-		list.Row(i.Number, string(i.Kind), i.IssuedAt.Format(time.DateOnly), i.WorkspaceID, i.Buyer, wallet.Money(i.TaxCents), wallet.Money(i.TotalCents))
+		list.Row(i.Number, string(i.Kind), i.IssuedAt.Format(time.DateOnly), i.WorkspaceID, i.Buyer, numbers.Dollars(i.TaxCents), numbers.Dollars(i.TotalCents))
 	}
 	list.Print(k.Stdout)
 	return nil

@@ -14,9 +14,9 @@ import (
 
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/operator"
-	"svc.example/internal/work/wallet"
 )
 
 // jobList is svc admin job list.
@@ -46,7 +46,7 @@ func (c *jobList) Run(k *kong.Context) error {
 		terminal.Column{Title: "FRAMES", Spare: 2}, terminal.Column{Title: "PRICE", Spare: 3}, terminal.Column{Title: "CREATED", Spare: 4},
 		terminal.Column{Title: "FILE", Cut: true}, terminal.Column{Title: "FAILURE"})
 	for _, j := range answer.Jobs {
-		list.Row(j.JobID, j.WorkspaceID, string(j.Status), fmt.Sprintf("%d/%d", j.FramesCompleted, j.FrameCount), wallet.Money(j.PriceCents),
+		list.Row(j.JobID, j.WorkspaceID, string(j.Status), fmt.Sprintf("%d/%d", j.FramesCompleted, j.FrameCount), numbers.Dollars(j.PriceCents),
 			j.CreatedAt.Format(time.DateTime), j.Filename, j.FailureCode)
 	}
 	list.Print(k.Stdout)
@@ -76,7 +76,7 @@ func (c *jobShow) Run(k *kong.Context) error {
 	o := shown.Job
 	terminal.Printf(k.Stdout, "%s  %s, %d of %s, %s", o.JobID, o.Status, o.FramesCompleted, terminal.CountOf(o.FrameCount, "frame"), o.Filename)
 	terminal.Printf(k.Stdout, "workspace %s, upload %s, created %s", o.WorkspaceID, o.UploadID, o.CreatedAt.Format(time.DateTime))
-	terminal.Printf(k.Stdout, "price %s, reserved %s, charged %s", wallet.Money(o.PriceCents), wallet.Money(o.ReservedCents), wallet.Money(o.ChargedCents))
+	terminal.Printf(k.Stdout, "price %s, reserved %s, charged %s", numbers.Dollars(o.PriceCents), numbers.Dollars(o.ReservedCents), numbers.Dollars(o.ChargedCents))
 	if o.WaitingReason != nil {
 		terminal.Printf(k.Stdout, "waits: %s", *o.WaitingReason)
 	}

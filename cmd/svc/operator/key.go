@@ -2,7 +2,6 @@ package operator
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/operator"
 )
@@ -109,9 +109,9 @@ func spending(k operator.ListedKey) string {
 	case k.Kind != "agent":
 		return "-"
 	case k.SpendLimitCents == nil:
-		return terminal.Money(k.SpentCents, "USD")
+		return numbers.Dollars(k.SpentCents)
 	}
-	return fmt.Sprintf("%d.%02d of %s", k.SpentCents/100, k.SpentCents%100, terminal.Money(*k.SpendLimitCents, "USD"))
+	return numbers.Dollars(k.SpentCents) + " of " + numbers.Dollars(*k.SpendLimitCents)
 }
 
 // Run lists active and revoked keys. Error: workspace_not_found.

@@ -11,8 +11,8 @@ import (
 
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/app"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/work/payment"
-	"svc.example/internal/work/wallet"
 )
 
 // reconcile is svc admin reconcile: it compares the payment provider with the store.
@@ -71,7 +71,7 @@ func (c *reconcile) Run(k *kong.Context) error {
 			terminal.Printf(k.Stdout, "DIFFERENCE %s %s: %s", d.TopUpID, d.SessionID, d.What)
 		}
 		terminal.Printf(k.Stdout, "%s at the provider, %s: %s paid, %s refunded, %s disputed; %s", terminal.CountOf(found.Pages, "page"), terminal.CountOf(found.TopUps, "top-up"),
-			wallet.Money(found.PaidCents), wallet.Money(found.RefundedCents), wallet.Money(found.DisputedCents), terminal.CountOf(len(found.Differences), "difference"))
+			numbers.Dollars(found.PaidCents), numbers.Dollars(found.RefundedCents), numbers.Dollars(found.DisputedCents), terminal.CountOf(len(found.Differences), "difference"))
 	}
 	if err == nil && len(found.Differences) > 0 {
 		err = terminal.Exit(terminal.ExitFailure, fmt.Errorf("the payment provider and the store have %s", terminal.CountOf(len(found.Differences), "difference")))

@@ -9,6 +9,7 @@ import (
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/operator"
 	"svc.example/internal/work/wallet"
@@ -40,7 +41,7 @@ func (c *Serve) firstSteps(ctx context.Context, service *app.App, address string
 	}
 	say := func(format string, args ...any) { terminal.Printf(k.Stdout, format, args...) }
 	say("")
-	say("Nothing has been rendered yet. To create a workspace with 5.00 USD and its keys:")
+	say("Nothing has been rendered yet. To create a workspace with $5.00 and its keys:")
 	say("  svc admin workspace create --email you@example.com --credit-cents 500 %s", c.flags())
 	say("Then render a scene with the agent key that it prints:")
 	say("  svc render scene.blend --server %s --key svc_agent_…", address)
@@ -48,7 +49,7 @@ func (c *Serve) firstSteps(ctx context.Context, service *app.App, address string
 		say("To sign in, make a link that works once:")
 		say("  svc admin sign-in-link --email you@example.com --public-url %s %s", address, c.flags())
 	} else {
-		say("To operate it in a browser, with %s to try it, open this link within 15 minutes. It works once:", wallet.Money(firstCents))
+		say("To operate it in a browser, with %s to try it, open this link within 15 minutes. It works once:", numbers.Dollars(firstCents))
 		say("  %s", links.Links{PublicURL: address}.SignIn(token))
 	}
 	say("")

@@ -10,9 +10,9 @@ import (
 
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/ground/sheet"
 	"svc.example/internal/work/operator"
-	"svc.example/internal/work/wallet"
 )
 
 // usage is svc admin usage.
@@ -56,7 +56,7 @@ func (c *usage) Run(k *kong.Context) error {
 	for _, u := range answer.Usage {
 		cells := []string{
 			u.Month, u.WorkspaceID, strconv.FormatInt(u.Jobs, 10), strconv.FormatInt(u.Frames, 10), strconv.FormatFloat(u.RenderSeconds/3600, 'f', 2, 64),
-			wallet.Money(u.ChargedCents), wallet.Money(u.RefundedCents),
+			numbers.Dollars(u.ChargedCents), numbers.Dollars(u.RefundedCents),
 		}
 		if c.Tags {
 			cells = append(cells, strings.Join(u.Tags, ", "))

@@ -12,9 +12,9 @@ import (
 
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/operator"
-	"svc.example/internal/work/wallet"
 )
 
 // pageFlags select a page of a list, the newest first.
@@ -55,7 +55,7 @@ func (c *workspaceList) Run(k *kong.Context) error {
 	list := terminal.NewList(terminal.Column{Title: "WORKSPACE"}, terminal.Column{Title: "NAME"}, terminal.Column{Title: "CREATED", Spare: 2},
 		terminal.Column{Title: "AVAILABLE"}, terminal.Column{Title: "RESERVED", Spare: 1}, terminal.Column{Title: "JOBS"})
 	for _, w := range answer.Workspaces {
-		list.Row(w.WorkspaceID, w.Name, w.CreatedAt.Format(time.DateTime), wallet.Money(w.AvailableCents), wallet.Money(w.ReservedCents), fmt.Sprint(w.Jobs))
+		list.Row(w.WorkspaceID, w.Name, w.CreatedAt.Format(time.DateTime), numbers.Dollars(w.AvailableCents), numbers.Dollars(w.ReservedCents), fmt.Sprint(w.Jobs))
 	}
 	list.Print(k.Stdout)
 	return nil
@@ -81,10 +81,10 @@ func (c *workspaceShow) Run(k *kong.Context) error {
 		return terminal.PrintJSON(k.Stdout, w)
 	}
 	terminal.Printf(k.Stdout, "%s  %s, created %s", w.WorkspaceID, w.Name, w.CreatedAt.Format(time.DateTime))
-	terminal.Printf(k.Stdout, "available %s, reserved %s, proof pages %t", wallet.Money(w.AvailableCents), wallet.Money(w.ReservedCents), w.ProofPage)
+	terminal.Printf(k.Stdout, "available %s, reserved %s, proof pages %t", numbers.Dollars(w.AvailableCents), numbers.Dollars(w.ReservedCents), w.ProofPage)
 	printTerms(k.Stdout, w)
 	if w.OwedCents > 0 {
-		terminal.Printf(k.Stdout, "owes %s: payments were taken back after they were spent", wallet.Money(w.OwedCents))
+		terminal.Printf(k.Stdout, "owes %s: payments were taken back after they were spent", numbers.Dollars(w.OwedCents))
 	}
 	if w.ErasedAt != nil {
 		terminal.Printf(k.Stdout, "erased %s", w.ErasedAt.Format(time.DateTime))
@@ -101,7 +101,7 @@ func (c *workspaceShow) Run(k *kong.Context) error {
 	ledger := terminal.NewList(terminal.Column{Title: "TIME"}, terminal.Column{Title: "ENTRY"}, terminal.Column{Title: "AMOUNT"},
 		terminal.Column{Title: "JOB"}, terminal.Column{Title: "REFERENCE"})
 	for _, e := range w.Entries {
-		ledger.Row(e.CreatedAt.Format(time.DateTime), e.Kind, wallet.Money(e.AmountCents), e.JobID, e.Reference)
+		ledger.Row(e.CreatedAt.Format(time.DateTime), e.Kind, numbers.Dollars(e.AmountCents), e.JobID, e.Reference)
 	}
 	ledger.PrintBelow(k.Stdout)
 	listOfKeys(w.Keys).PrintBelow(k.Stdout)
@@ -111,7 +111,7 @@ func (c *workspaceShow) Run(k *kong.Context) error {
 // printTerms prints what an operator has set for a workspace.
 func printTerms(out io.Writer, w operator.Workspace) {
 	if w.DailyCents > 0 {
-		terminal.Printf(out, "spends at most %s in a day (UTC)", wallet.Money(w.DailyCents))
+		terminal.Printf(out, "spends at most %s in a day (UTC)", numbers.Dollars(w.DailyCents))
 	}
 	if len(w.Tags) > 0 {
 		terminal.Printf(out, "rendered by workers with the tags %s", strings.Join(w.Tags, ", "))

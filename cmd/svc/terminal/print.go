@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
 
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/ground/plaintext"
 )
 
@@ -34,12 +34,6 @@ func printJSON(w io.Writer, value any, indent string) error {
 	return nil
 }
 
-// Money formats an amount in cents with its currency, as in "0.24 USD". cents must
-// not be negative.
-func Money(cents int64, currency string) string {
-	return fmt.Sprintf("%d.%02d %s", cents/100, cents%100, currency)
-}
-
 // CountOf formats a number of things, such as "1 frame" or "3 frames". thing must
 // form its plural with an s.
 func CountOf[N int | int64](n N, thing string) string { return Count(n, thing, thing+"s") }
@@ -49,17 +43,7 @@ func Count[N int | int64](n N, one, more string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return Number(n) + " " + more
-}
-
-// Number writes a count for people, with commas between thousands: 10,000. What a program or
-// a form needs again, such as a frame's number, has none.
-func Number[N int | int64](n N) string {
-	text := strconv.FormatInt(int64(n), 10)
-	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
+	return numbers.Grouped(n) + " " + more
 }
 
 // Finding formats what a person should check in count frames, such as "frames 3,7-9:

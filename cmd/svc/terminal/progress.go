@@ -9,6 +9,8 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
+
+	"svc.example/internal/ground/numbers"
 )
 
 // Display shows a person what a command is doing. A Display has at most one open
@@ -65,9 +67,9 @@ func (u Unit) Text(n int64) string {
 	case InTime:
 		return fmt.Sprintf("%d s", n/1000)
 	case InFrames:
-		return Number(n / FrameParts)
+		return numbers.Grouped(n / FrameParts)
 	}
-	return Number(n)
+	return numbers.Grouped(n)
 }
 
 // NewDisplay draws bars when w is a terminal and writes plain lines otherwise. now

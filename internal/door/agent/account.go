@@ -8,6 +8,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/wallet"
 )
@@ -94,7 +95,7 @@ func (s *server) jobs(ctx context.Context, in jobsIn) (jobList, error) {
 func (l jobList) lines() string {
 	var b strings.Builder
 	for _, j := range l.Jobs {
-		fmt.Fprintf(&b, "%s %s: %s, frames %s, %d done, %s\n", j.JobID, j.Status, j.Filename, j.Frames, j.FramesCompleted, wallet.Money(int64(j.PriceCents)))
+		fmt.Fprintf(&b, "%s %s: %s, frames %s, %d done, %s\n", j.JobID, j.Status, j.Filename, j.Frames, j.FramesCompleted, numbers.Dollars(int64(j.PriceCents)))
 	}
 	return b.String() + l.SuggestedAction
 }
@@ -143,7 +144,7 @@ func (s *server) wallet(ctx context.Context, in walletIn) (out balance, err erro
 // lines implements answer.
 func (b balance) lines() string {
 	return fmt.Sprintf("%s can be spent, %s are reserved. %s (%s)",
-		wallet.Money(int64(b.AvailableCents)), wallet.Money(int64(b.ReservedCents)), b.SuggestedAction, b.WalletURL)
+		numbers.Dollars(int64(b.AvailableCents)), numbers.Dollars(int64(b.ReservedCents)), b.SuggestedAction, b.WalletURL)
 }
 
 // actionFor is what an agent does about a refusal where the API's advice is for programs: a

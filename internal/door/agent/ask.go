@@ -9,6 +9,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/wallet"
 )
@@ -50,10 +51,10 @@ func (in startIn) question(ctx context.Context, s *server) (asked question, err 
 		}
 		name, _ := escapeText(q.Filename, longName)
 		asked.consent = fmt.Sprintf("Render %s of \"%s\" for %s? The price is set aside now and charged when all frames are there. Yes accepts the terms: %s",
-			framesOf(q.FrameCount), name, wallet.Money(q.PriceCents), s.Links.Terms())
+			framesOf(q.FrameCount), name, numbers.Dollars(q.PriceCents), s.Links.Terms())
 		if missing := q.PriceCents - balance.AvailableCents; missing > 0 {
 			asked.credit = fmt.Sprintf("Rendering %s of \"%s\" costs %s, and the wallet lacks %s. Add credit on this page, then return.",
-				framesOf(q.FrameCount), name, wallet.Money(q.PriceCents), wallet.Money(missing))
+				framesOf(q.FrameCount), name, numbers.Dollars(q.PriceCents), numbers.Dollars(missing))
 		}
 		return nil
 	})

@@ -22,7 +22,7 @@ func TestAPersonIsAskedForThePriceWhereTheClientCanAsk(t *testing.T) {
 		session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
 			ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 				asked.Add(1)
-				if text := r.Params.Message; !strings.Contains(text, "2 frames") || !strings.Contains(text, "0.02 USD") || !strings.Contains(text, svc.base+"/terms") {
+				if text := r.Params.Message; !strings.Contains(text, "2 frames") || !strings.Contains(text, "$0.02") || !strings.Contains(text, svc.base+"/terms") {
 					t.Errorf("the question is %q", text)
 				}
 				return &mcp.ElicitResult{Action: says.Load().(string)}, nil
@@ -77,7 +77,7 @@ func TestAPersonIsShownWhereToAddCreditWhereTheClientCanOpenAPage(t *testing.T) 
 						return &mcp.ElicitResult{Action: "accept"}, nil
 					}
 					asked = append(asked, "credit")
-					if text := r.Params.Message; r.Params.URL != svc.base+"/console/wallet" || !strings.Contains(text, "costs 1.03 USD, and the wallet lacks 0.03 USD.") {
+					if text := r.Params.Message; r.Params.URL != svc.base+"/console/wallet" || !strings.Contains(text, "costs $1.03, and the wallet lacks $0.03.") {
 						t.Errorf("of %s it says %q", r.Params.URL, text)
 					}
 					if !pays.Load() {
@@ -137,7 +137,7 @@ func TestAStartSaysThatTheWalletRunsLow(t *testing.T) {
 		if a := order(credit / 2); strings.Contains(a.text, low) {
 			svc.t.Errorf("it covers another one, and says %q", a.text)
 		}
-		if a := order(credit/2 - 10); !strings.Contains(a.text, "0.10 USD are "+low) {
+		if a := order(credit/2 - 10); !strings.Contains(a.text, "$0.10 are "+low) {
 			svc.t.Errorf("it says %q", a.text)
 		}
 		res, err := http.NewRequestWithContext(svc.t.Context(), http.MethodGet, svc.base+"/v1/wallet", nil)

@@ -10,10 +10,10 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/reuse"
-	"svc.example/internal/work/wallet"
 )
 
 // inspectDef describes svc_inspect. writes is true because it stores an upload;
@@ -303,7 +303,7 @@ func quoteStep(q quote.Quote) step {
 	}
 	return call(startTool, arguments{"upload_id": q.UploadID, "quote_id": q.QuoteID, "max_price_cents": q.PriceCents},
 		"Tell the person you work for that rendering %s costs %s%s. When they accept that and the terms, call svc_start with legal_acceptance. "+
-			"For other frames call svc_quote first; svc_preview shows one before, for free.", framesOf(q.FrameCount), wallet.Money(q.PriceCents), unchanged(q))
+			"For other frames call svc_quote first; svc_preview shows one before, for free.", framesOf(q.FrameCount), numbers.Dollars(q.PriceCents), unchanged(q))
 }
 
 // unchanged says which frames of a quote cost nothing; "" for one without reuse.
@@ -365,7 +365,7 @@ func (i inspected) lines() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s can be rendered: frames %s (%s), %dx%d pixels, %d samples, for %s; price held until %s. A frame may take %s. Terms: %s\n", i.UploadID,
 		i.Quote.FrameList, framesOf(int(i.Quote.FrameCount)), i.Scene.Width, i.Scene.Height, i.Scene.Samples,
-		wallet.Money(int64(i.Quote.PriceCents)), i.Quote.ExpiresAt, time.Duration(i.Quote.MostSeconds)*time.Second, i.Quote.TermsURL)
+		numbers.Dollars(int64(i.Quote.PriceCents)), i.Quote.ExpiresAt, time.Duration(i.Quote.MostSeconds)*time.Second, i.Quote.TermsURL)
 	for _, w := range i.Warnings {
 		fmt.Fprintf(&b, "Warning (%s): %s %s\n", w.Code, w.Message, w.SuggestedAction)
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"svc.example/internal/ground/links"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/work/quote"
-	"svc.example/internal/work/wallet"
 )
 
 // receiptDef describes svc_receipt.
@@ -91,6 +91,6 @@ func (s *server) receipt(ctx context.Context, in jobIn) (receiptAnswer, error) {
 // lines implements answer.
 func (r receiptAnswer) lines() string {
 	return fmt.Sprintf("Receipt %s: %s rendered by Blender %s on %s in %.1f s for %s; ZIP SHA-256 %s, number %d in the public log.\n%s",
-		r.ReceiptID, framesOf(int(r.FrameCount)), r.BlenderVersion, r.RenderDevice, r.RenderSeconds, wallet.Money(int64(r.ChargedCents)),
+		r.ReceiptID, framesOf(int(r.FrameCount)), r.BlenderVersion, r.RenderDevice, r.RenderSeconds, numbers.Dollars(int64(r.ChargedCents)),
 		r.ArtifactSHA256, r.LogIndex, r.SuggestedAction)
 }

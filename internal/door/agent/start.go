@@ -8,8 +8,8 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/idempotency"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/work/job"
-	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/webhook"
 )
 
@@ -69,7 +69,7 @@ func (s *server) start(ctx context.Context, in startIn) (jobStatus, error) {
 	}
 	out := jobOf(o)
 	if low := o.LowBalance; low != nil {
-		out.SuggestedAction += fmt.Sprintf(" Tell the person that %s are left in the wallet, too little for another job like this.", wallet.Money(low.AvailableCents))
+		out.SuggestedAction += fmt.Sprintf(" Tell the person that %s are left in the wallet, too little for another job like this.", numbers.Dollars(low.AvailableCents))
 	}
 	return out, nil
 }

@@ -12,9 +12,9 @@ import (
 	"svc.example/internal/front"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/overview"
-	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/watch"
 )
 
@@ -320,9 +320,9 @@ func (j jobStatus) lines() string {
 		fmt.Fprintf(&b, ", number %d in the queue", *j.QueuePosition)
 	}
 	if j.ChargedCents > 0 {
-		fmt.Fprintf(&b, "; charged %s", wallet.Money(int64(j.ChargedCents)))
+		fmt.Fprintf(&b, "; charged %s", numbers.Dollars(int64(j.ChargedCents)))
 	} else if j.ReservedCents > 0 {
-		fmt.Fprintf(&b, "; %s reserved", wallet.Money(int64(j.ReservedCents)))
+		fmt.Fprintf(&b, "; %s reserved", numbers.Dollars(int64(j.ReservedCents)))
 	}
 	b.WriteString(".\n")
 	if j.Failure != nil {

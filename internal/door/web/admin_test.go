@@ -106,7 +106,7 @@ func TestAnActIsAskedForDoneOnceAndRecorded(t *testing.T) {
 	named := `Workspace: <a href="` + page + `">` + tenant.Email + `</a>`
 	p.open(page).want(t, http.StatusOK, tenant.Email, "$1.00", "Add credit")
 
-	asked := p.submit("/admin/acts", "act", "credit", "subject", tenant.ID, "amount", "10", "back", page).want(t, http.StatusOK, "This will add 10.00 USD", "which has 1.00 USD available", named)
+	asked := p.submit("/admin/acts", "act", "credit", "subject", tenant.ID, "amount", "10", "back", page).want(t, http.StatusOK, "This will add $10.00", "which has $1.00 available", named)
 	tenant.open("/console/wallet").want(t, http.StatusOK, "$1.00") // asking moves nothing
 	yes := []string{"act", "credit", "subject", tenant.ID, "amount", "10", "back", page, "reference", asked.hidden(t, "reference"), "yes", "yes"}
 	for range 2 { // a yes that is sent twice credits once
@@ -117,7 +117,7 @@ func TestAnActIsAskedForDoneOnceAndRecorded(t *testing.T) {
 	kept.want(t, http.StatusOK, `max="365" required value="7"`)
 	p.submit("/admin/acts", "act", "retention", "subject", tenant.ID, "amount", "366").want(t, http.StatusBadRequest, "must be 1 to 365")
 	limiting, limited := p.confirm("act", "limit", "subject", tenant.ID, "amount", "500", "back", page)
-	limiting.want(t, http.StatusOK, "at most 500.00 USD")
+	limiting.want(t, http.StatusOK, "at most $500.00")
 	limited.want(t, http.StatusOK, `value="500.00" placeholder="no limit"`)
 	unlimiting, unlimited := p.confirm("act", "limit", "subject", tenant.ID, "amount", "", "back", page)
 	unlimiting.want(t, http.StatusOK, "without a daily limit")
@@ -128,7 +128,7 @@ func TestAnActIsAskedForDoneOnceAndRecorded(t *testing.T) {
 	bounded.want(t, http.StatusOK, `min="0" required value="8"`)
 	p.submit("/admin/acts", "act", "tags", "subject", tenant.ID, "amount", "RTX").want(t, http.StatusBadRequest, "is no tag")
 	p.submit("/admin/acts", "act", "limit", "subject", tenant.ID, "amount", "-1").want(t, http.StatusBadRequest, "must be an amount in US dollars")
-	p.open("/admin/acts").want(t, http.StatusOK, p.Email, "add 10.00 USD to the wallet of "+tenant.ID, named)
+	p.open("/admin/acts").want(t, http.StatusOK, p.Email, "add $10.00 to the wallet of "+tenant.ID, named)
 }
 
 func TestAFrozenWorkspaceReadsWhyItStartsNothing(t *testing.T) {

@@ -142,7 +142,7 @@ func TestThePeopleOfALowWalletGetAMailUnlessItWasFilled(t *testing.T) {
 		w.must(func(ctx context.Context, tx *db.Tx) error { return alert.Set(ctx, tx, w.workspace, 500) })
 		w.spend(800)
 		notify()
-		if len(sent) != 1 || !strings.HasPrefix(sent[0], "someone@example.com\n") || !strings.Contains(sent[0], "has 2.00 USD left") || !strings.Contains(sent[0], "below 5.00 USD") || !strings.Contains(sent[0], n.Page) {
+		if len(sent) != 1 || !strings.HasPrefix(sent[0], "someone@example.com\n") || !strings.Contains(sent[0], "has $2.00 left") || !strings.Contains(sent[0], "below $5.00") || !strings.Contains(sent[0], n.Page) {
 			w.Errorf("sent %q", sent)
 		}
 		w.must(func(ctx context.Context, tx *db.Tx) error { return wallet.Credit(ctx, tx, w.workspace, "second", 500) })

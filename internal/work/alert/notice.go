@@ -8,6 +8,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/work/wallet"
 )
 
@@ -67,5 +68,5 @@ func (n Notices) Notify(ctx context.Context, l lease.Lease) error {
 
 func (n Notices) text(has wallet.Balance, below int64) string {
 	return fmt.Sprintf("The wallet of your workspace %s has %s left.\nYou asked to be notified below %s.\n\nRunning jobs continue. To add credit or change the amount:\n\n%s\n",
-		contract.Service, wallet.Money(has.AvailableCents), wallet.Money(below), n.Page)
+		contract.Service, numbers.Dollars(has.AvailableCents), numbers.Dollars(below), n.Page)
 }

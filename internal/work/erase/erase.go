@@ -19,6 +19,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/idempotency"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/work/alert"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/frames"
@@ -65,7 +66,7 @@ func Check(ctx context.Context, tx *db.Tx, workspaceID string) (p Plan, err erro
 		return p, err
 	}
 	if b.ReservedCents != 0 {
-		return p, fault.New(fault.MoneyReserved, "%s of %s are reserved.", wallet.Money(b.ReservedCents), workspaceID)
+		return p, fault.New(fault.MoneyReserved, "%s of %s are reserved.", numbers.Dollars(b.ReservedCents), workspaceID)
 	}
 	return Plan{People: len(emails), AvailableCents: b.AvailableCents, ErasedAt: db.Time(w.ErasedAt)}, nil
 }
@@ -165,7 +166,7 @@ func (p Plan) words(workspaceID string) string {
 		"The ledger is kept, and so are the ids, states, prices and times of its jobs, the hashes of its files, the ids and first characters of its keys, and the leaves of the receipt log. "+
 		"Anyone who kept a receipt can still verify it", workspaceID, p.People)
 	if p.AvailableCents > 0 {
-		what += fmt.Sprintf(". Pay back the %s in its wallet first: afterwards nobody can spend it", wallet.Money(p.AvailableCents))
+		what += fmt.Sprintf(". Pay back the %s in its wallet first: afterwards nobody can spend it", numbers.Dollars(p.AvailableCents))
 	}
 	return what
 }

@@ -47,12 +47,12 @@ func TestTheLogOfAJobTellsWhatHappened(t *testing.T) {
 			kind  operator.EntryKind
 			texts []string
 		}{
-			{operator.LogCreated, []string{"2 frames", "0.02 USD"}},
-			{operator.LogMoney, []string{"0.02 USD reserved"}},
+			{operator.LogCreated, []string{"2 frames", "$0.02"}},
+			{operator.LogMoney, []string{"$0.02 reserved"}},
 			{operator.LogClaimed, nil},
 			{operator.LogFailed, []string{"frame 1 failed, attempt 1", first, "blender_crashed"}},
 			{operator.LogAccepted, []string{"frame 1 accepted after 1.5 s, attempt 3", second, "(1 attempt before it returned)"}},
-			{operator.LogMoney, []string{"0.02 USD released"}},
+			{operator.LogMoney, []string{"$0.02 released"}},
 			{operator.LogAct, []string{"operator root: end " + jobID, "the scene breaks our terms"}},
 			{operator.LogEnded, []string{"failed with ended_by_operator: the scene breaks our terms"}},
 		}

@@ -7,6 +7,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/work/wallet"
 )
 
@@ -16,7 +17,7 @@ import (
 // member_not_found, invalid_request.
 func SetMonthlyLimit(ctx context.Context, tx *db.Tx, who Principal, personID string, cents *int64) error {
 	if cents != nil && (*cents < 0 || *cents > wallet.MaxCents) {
-		return fault.Field("limit", "must be %s to %s", wallet.Money(0), wallet.Money(wallet.MaxCents))
+		return fault.Field("limit", "must be %s to %s", numbers.Dollars(0), numbers.Dollars(wallet.MaxCents))
 	}
 	if err := lockFor(ctx, tx, who.WorkspaceID, who.Credential.PersonID, Owner); err != nil {
 		return err

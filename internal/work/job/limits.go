@@ -7,14 +7,14 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/work/identity"
-	"svc.example/internal/work/wallet"
 )
 
 // beyond refuses a job that costs more than is left of a limit. left says whose limit that is,
 // with places for what is left of it and for the limit.
 func beyond(cents, spent, limit int64, left string) *fault.Error {
-	return fault.New(fault.SpendLimitReached, "This job costs %s, but "+left+".", wallet.Money(cents), wallet.Money(max(0, limit-spent)), wallet.Money(limit)).
+	return fault.New(fault.SpendLimitReached, "This job costs %s, but "+left+".", numbers.Dollars(cents), numbers.Dollars(max(0, limit-spent)), numbers.Dollars(limit)).
 		With(map[string]int64{"required_cents": cents, "spent_cents": spent, "spend_limit_cents": limit})
 }
 

@@ -14,6 +14,7 @@ import (
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/work/alert"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/framecheck"
@@ -310,6 +311,6 @@ func WithinMax(priceCents int64, most *int64) error {
 	if most == nil || priceCents <= *most {
 		return nil
 	}
-	return fault.New(fault.PriceAboveMax, "The quote is %s, but max_price_cents allows at most %s.", wallet.Money(priceCents), wallet.Money(*most)).
+	return fault.New(fault.PriceAboveMax, "The quote is %s, but max_price_cents allows at most %s.", numbers.Dollars(priceCents), numbers.Dollars(*most)).
 		With(map[string]int64{"price_cents": priceCents, "max_price_cents": *most})
 }

@@ -9,6 +9,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/ground/numbers"
 	why "svc.example/internal/ground/reason"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/dispatch"
@@ -152,7 +153,7 @@ func FailJob(ctx context.Context, tx *db.Tx, jobs *job.Jobs, jobID, reason strin
 // endWords name the job that ends.
 func endWords(record job.Record) string {
 	return fmt.Sprintf("end %s of %s (%s, %d of %s) and give %s back", record.JobID, record.WorkspaceID, record.Status,
-		record.FramesCompleted, count(int(record.FrameCount), "frame"), wallet.Money(record.PriceCents))
+		record.FramesCompleted, count(int(record.FrameCount), "frame"), numbers.Dollars(record.PriceCents))
 }
 
 // Credit adds money to a wallet, once for a reference. Errors: workspace_not_found,
@@ -163,7 +164,7 @@ func Credit(ctx context.Context, tx *db.Tx, workspaceID, reference string, cents
 	}
 	b, err := wallet.Get(ctx, tx, workspaceID)
 	return Act{
-		What:        fmt.Sprintf("add %s to the wallet of %s, which has %s available", wallet.Money(cents), workspaceID, wallet.Money(b.AvailableCents)),
+		What:        fmt.Sprintf("add %s to the wallet of %s, which has %s available", numbers.Dollars(cents), workspaceID, numbers.Dollars(b.AvailableCents)),
 		WorkspaceID: workspaceID,
 		Do: func(ctx context.Context, tx *db.Tx) error {
 			return wallet.Credit(ctx, tx, workspaceID, reference, cents)
@@ -179,7 +180,7 @@ func Refund(ctx context.Context, tx *db.Tx, jobID, reference string, cents int64
 	}
 	paid, err := job.Read(ctx, tx, jobID)
 	return Act{
-		What:        fmt.Sprintf("return %s of the %s that %s paid to %s", wallet.Money(cents), wallet.Money(paid.ChargedCents), jobID, paid.WorkspaceID),
+		What:        fmt.Sprintf("return %s of the %s that %s paid to %s", numbers.Dollars(cents), numbers.Dollars(paid.ChargedCents), jobID, paid.WorkspaceID),
 		WorkspaceID: paid.WorkspaceID,
 		Do: func(ctx context.Context, tx *db.Tx) error {
 			_, err := wallet.Refund(ctx, tx, jobID, reference, cents)
@@ -237,7 +238,7 @@ func LimitSpending(ctx context.Context, tx *db.Tx, workspaceID string, cents int
 		return Act{}, fault.Field("daily_cents", "is %d; it must be 1 to %d, or 0 for no limit", cents, int64(wallet.MaxCents))
 	}
 	_, err := wallet.Get(ctx, tx, workspaceID)
-	what := fmt.Sprintf("let %s spend at most %s in a day (UTC); jobs of today count", workspaceID, wallet.Money(cents))
+	what := fmt.Sprintf("let %s spend at most %s in a day (UTC); jobs of today count", workspaceID, numbers.Dollars(cents))
 	if cents == 0 {
 		what = fmt.Sprintf("let %s spend without a daily limit", workspaceID)
 	}

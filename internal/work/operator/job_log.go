@@ -10,6 +10,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/wallet"
@@ -101,7 +102,7 @@ func (l *jobLog) states(ctx context.Context, tx *db.Tx) error {
 		by = "the key " + r.KeyID
 	}
 	l.add(r.CreatedAt, LogEntry{Kind: LogCreated, RequestID: r.RequestID, Text: fmt.Sprintf("created by %s: %s of %q for %s, quote %s",
-		by, count(int(r.FrameCount), "frame"), r.Filename, wallet.Money(r.PriceCents), r.QuoteID)})
+		by, count(int(r.FrameCount), "frame"), r.Filename, numbers.Dollars(r.PriceCents), r.QuoteID)})
 	if r.SubmittedAt != r.CreatedAt {
 		l.add(r.SubmittedAt, LogEntry{Kind: LogSubmitted, Text: "submitted"})
 	}
@@ -220,7 +221,7 @@ func (l *jobLog) money(ctx context.Context, tx *db.Tx) error {
 	}
 	for _, m := range entries {
 		e := LogEntry{Kind: LogMoney, Code: m.Kind}
-		e.Text = wallet.Money(m.AmountCents) + " " + cmp.Or(moneyText[wallet.Kind(m.Kind)], m.Kind)
+		e.Text = numbers.Dollars(m.AmountCents) + " " + cmp.Or(moneyText[wallet.Kind(m.Kind)], m.Kind)
 		if m.Reference != l.record.JobID {
 			e.Reason, e.Text = m.Reference, e.Text+", reference "+m.Reference
 		}

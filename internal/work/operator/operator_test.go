@@ -69,7 +69,7 @@ func TestWhatAnOperatorDoesIsRecordedWithIt(t *testing.T) {
 		}
 		all := acts(t, d)
 		if len(all) != 2 || all[0].Actor != "root" || all[0].Way != operator.Command || all[0].WorkspaceID != ada.WorkspaceID ||
-			!strings.HasPrefix(all[1].What, "add 5.00 USD to the wallet of ") || all[0].ActedAt.IsZero() {
+			!strings.HasPrefix(all[1].What, "add $5.00 to the wallet of ") || all[0].ActedAt.IsZero() {
 			t.Errorf("the record is %+v", all)
 		}
 	})

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/fault"
-	"svc.example/internal/work/wallet"
+	"svc.example/internal/ground/numbers"
 )
 
 // Trick is what the name of a file brings about in a test world: test-NAME.blend for every
@@ -105,7 +105,7 @@ func Refusal(filename string, priceCents int64) error {
 	e := fault.New(code, "Test mode returns this error because the file's name asks for it.")
 	switch code {
 	case fault.InsufficientFunds:
-		e = fault.New(code, "This job costs %s; the wallet has %s available.", wallet.Money(priceCents), wallet.Money(0)).
+		e = fault.New(code, "This job costs %s; the wallet has %s available.", numbers.Dollars(priceCents), numbers.Dollars(0)).
 			With(map[string]int64{"required_cents": priceCents, "available_cents": 0})
 	case fault.SpendLimitReached:
 		e = e.With(map[string]int64{"required_cents": priceCents, "spent_cents": 0, "spend_limit_cents": 0})

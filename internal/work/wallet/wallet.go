@@ -17,11 +17,11 @@ import (
 	"fmt"
 	"time"
 
-	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/numbers"
 )
 
 // Kind is what a ledger transaction does. The texts are stored and appear in answers,
@@ -161,7 +161,7 @@ func Refund(ctx context.Context, tx *db.Tx, jobID, reference string, cents int64
 	case known:
 		return workspaceID, checkRepeat(ctx, tx, e)
 	case cents > captured.AmountCents-refunded:
-		return "", fault.Field("cents", "is %d; job %s cost %s, of which %s is already refunded, so it must be 1 to %d", cents, jobID, Money(captured.AmountCents), Money(refunded), captured.AmountCents-refunded)
+		return "", fault.Field("cents", "is %d; job %s cost %s, of which %s is already refunded, so it must be 1 to %d", cents, jobID, numbers.Dollars(captured.AmountCents), numbers.Dollars(refunded), captured.AmountCents-refunded)
 	}
 	return workspaceID, move(ctx, tx, e)
 }
@@ -288,7 +288,7 @@ func insufficient(ctx context.Context, tx *db.Tx, e entry) error {
 	if e.kind != Reserved {
 		return fmt.Errorf("%s %s: would make a balance negative (available %d, reserved %d)", e.kind, e.reference, b.AvailableCents, b.ReservedCents)
 	}
-	return fault.New(fault.InsufficientFunds, "This job costs %s; the wallet has %s available.", Money(e.cents), Money(b.AvailableCents)).
+	return fault.New(fault.InsufficientFunds, "This job costs %s; the wallet has %s available.", numbers.Dollars(e.cents), numbers.Dollars(b.AvailableCents)).
 		With(Shortage{RequiredCents: e.cents, AvailableCents: b.AvailableCents})
 }
 
@@ -297,11 +297,6 @@ func insufficient(ctx context.Context, tx *db.Tx, e entry) error {
 type Shortage struct {
 	RequiredCents  int64 `json:"required_cents"`
 	AvailableCents int64 `json:"available_cents"`
-}
-
-// Money formats cents for a person: "0.24 USD". It is for amounts of 0 and above.
-func Money(cents int64) string {
-	return fmt.Sprintf("%d.%02d %s", cents/100, cents%100, contract.Currency)
 }
 
 // Decimal formats cents with a sign for a spreadsheet: "-0.04", "5.00".

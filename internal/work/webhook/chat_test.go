@@ -38,8 +38,8 @@ func TestAChatGetsMessages(t *testing.T) {
 			want  map[*receiver]string // with JOB for the id
 		}{
 			{contract.EventCompleted, map[string]any{"filename": "<!channel> *a*_b.blend", "frame_count": 12, "charged_cents": 12, "currency": "USD", "findings": []string{"black"}}, map[*receiver]string{
-				slack:   "&lt;!channel&gt; *a*_b.blend is rendered: 12 frames for 0.12 USD. Some frames need a look.\nhttps://svc.example/console/jobs/JOB",
-				discord: `\<!channel> \*a\*\_b.blend is rendered: 12 frames for 0.12 USD. Some frames need a look.` + "\nhttps://svc.example/console/jobs/JOB",
+				slack:   "&lt;!channel&gt; *a*_b.blend is rendered: 12 frames for $0.12. Some frames need a look.\nhttps://svc.example/console/jobs/JOB",
+				discord: `\<!channel> \*a\*\_b.blend is rendered: 12 frames for $0.12. Some frames need a look.` + "\nhttps://svc.example/console/jobs/JOB",
 			}},
 			{contract.EventFailed, map[string]any{"filename": "@everyone.blend", "frame_count": 1, "failure": map[string]string{"message": "See https://evil.example."}}, map[*receiver]string{
 				slack:   "@everyone.blend failed after 0 of 1 frame. You paid nothing. See https:\u200b//evil.example.\nhttps://svc.example/console/jobs/JOB",

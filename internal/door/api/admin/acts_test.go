@@ -188,7 +188,7 @@ func TestMoneyMovesOnceForAnIdempotencyKey(t *testing.T) {
 			}
 		}
 		acts := b.call("GET", "/admin/v1/acts", b.reader.Secret, "").text
-		if n := strings.Count(acts, "add 5.00 USD"); n != 1 {
+		if n := strings.Count(acts, "add $5.00"); n != 1 {
 			b.Errorf("the credit is recorded %d times: %s", n, acts)
 		}
 		for path, code := range map[string]fault.Code{"/admin/v1/workspaces/WSP-none/credit": fault.WorkspaceNotFound, "/admin/v1/jobs/JOB-none/refund": fault.RenderNotFound, "/admin/v1/jobs/" + b.job + "/refund": fault.InvalidRequest} {

@@ -16,6 +16,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/render/framelist"
 	"svc.example/internal/render/pixels"
 	"svc.example/internal/work/dispatch"
@@ -264,7 +265,7 @@ func (v *jobView) fill(views []watch.FrameView, cut map[int]*watch.CutFrame, fro
 		v.After = at(end)
 	}
 	if len(all) > framesOnPage {
-		v.Shown = fmt.Sprintf("%d to %d of %s", begin+1, end, page.NumberText(int64(len(all))))
+		v.Shown = fmt.Sprintf("%d to %d of %s", begin+1, end, numbers.Grouped(len(all)))
 	}
 	if len(all) == 0 {
 		return 0, nil

@@ -17,6 +17,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/render/settings"
 	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/identity"
@@ -428,8 +429,8 @@ func (s *Site) start(r *http.Request, who identity.Principal) (page.Page, error)
 		if err != nil {
 			return s.refusedUpload(r, who, r.PostForm.Get("frames"), err)
 		}
-		return s.refusedUpload(r, who, "", fault.New(fault.InvalidRequest, "You changed the order. %s now cost $%d.%02d: check the price, then press Render.",
-			page.FrameCount(q.FrameCount), q.PriceCents/100, q.PriceCents%100))
+		return s.refusedUpload(r, who, "", fault.New(fault.InvalidRequest, "You changed the order. %s now cost %s: check the price, then press Render.",
+			page.FrameCount(q.FrameCount), numbers.Dollars(q.PriceCents)))
 	}
 	if err != nil {
 		return s.refusedUpload(r, who, "", err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"svc.example/internal/door/web/page"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/work/operator"
 )
 
@@ -32,10 +33,10 @@ func dayOf(hours []operator.Hour) dayView {
 		}
 	}
 	return dayView{Hours: hours, Trends: []trend{
-		drawTrend("Unfinished jobs", page.NumberText(last.Unfinished)+" now", hours, count(func(h operator.Hour) int64 { return h.Unfinished }, "job", "jobs")),
-		drawTrend("Workers that delivered", page.NumberText(last.Workers)+" in this hour", hours, count(func(h operator.Hour) int64 { return h.Workers }, "worker", "workers")),
-		drawTrend("Charged", page.USDText(charged)+" in 24 h", hours, func(h operator.Hour) (float64, string) {
-			return float64(h.ChargedCents), page.USDText(h.ChargedCents)
+		drawTrend("Unfinished jobs", numbers.Grouped(last.Unfinished)+" now", hours, count(func(h operator.Hour) int64 { return h.Unfinished }, "job", "jobs")),
+		drawTrend("Workers that delivered", numbers.Grouped(last.Workers)+" in this hour", hours, count(func(h operator.Hour) int64 { return h.Workers }, "worker", "workers")),
+		drawTrend("Charged", numbers.Dollars(charged)+" in 24 h", hours, func(h operator.Hour) (float64, string) {
+			return float64(h.ChargedCents), numbers.Dollars(h.ChargedCents)
 		}),
 	}}
 }
@@ -45,7 +46,7 @@ func countOf(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return page.NumberText(n) + " " + many
+	return numbers.Grouped(n) + " " + many
 }
 
 // drawTrend draws a column for each hour. of gives its value, and that in words.

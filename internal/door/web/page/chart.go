@@ -1,6 +1,10 @@
 package page
 
-import "fmt"
+import (
+	"fmt"
+
+	"svc.example/internal/ground/numbers"
+)
 
 // A chart is drawn into a box of ChartWide by ChartHigh units, which the page stretches to its
 // width. Text is next to the drawing, in HTML, so that it keeps its size on a phone.
@@ -42,7 +46,7 @@ func DrawMonths(what string, months []string, cents []int64) *Columns {
 	total := int64(0)
 	for i, month := range months {
 		total += cents[i]
-		columns = append(columns, Column{Value: float64(max(0, cents[i])), Words: month + ": " + USDText(cents[i])})
+		columns = append(columns, Column{Value: float64(max(0, cents[i])), Words: month + ": " + numbers.Dollars(cents[i])})
 	}
 	c := Draw(columns)
 	if c == nil {
@@ -50,7 +54,7 @@ func DrawMonths(what string, months []string, cents []int64) *Columns {
 	}
 	n := len(months)
 	c.From, c.Middle, c.To = months[0], months[n/2], months[n-1]
-	c.Words = fmt.Sprintf("%s from %s to %s: %s", what, c.From, c.To, USDText(total))
+	c.Words = fmt.Sprintf("%s from %s to %s: %s", what, c.From, c.To, numbers.Dollars(total))
 	return c
 }
 

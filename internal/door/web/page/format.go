@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/job"
 )
@@ -20,7 +21,7 @@ import (
 func templateFuncs() template.FuncMap {
 	return template.FuncMap{
 		"score": func(v any) string { return maybe(v, ScoreText) }, "seconds": func(v any) string { return maybe(v, SecondsText) },
-		"results": CountText, "number": NumberText, "count": func(n int) string { return NumberText(int64(n)) }, "day": DayText, "moment": timeElement("moment", MomentText), "gb": gbText, "bytes": bytesText,
+		"results": CountText, "number": numbers.Grouped[int64], "count": numbers.Grouped[int], "day": DayText, "moment": timeElement("moment", MomentText), "gb": gbText, "bytes": bytesText,
 		"percent": func(v *float64) string {
 			return maybe(v, func(f float64) string { return signedText(f) + " %" })
 		},
@@ -29,7 +30,7 @@ func templateFuncs() template.FuncMap {
 		"place": func(v *float64) string {
 			return maybe(v, func(f float64) string { return strconv.FormatFloat(math.Floor(f*10)/10, 'f', -1, 64) + " %" })
 		},
-		"money": moneyText, "size": fileSizeText, "usd": USDText, "usdp": func(cents *int64) string { return USDText(*cents) }, "signed": signedUSDText,
+		"size": fileSizeText, "usd": numbers.Dollars, "usdp": func(cents *int64) string { return numbers.Dollars(*cents) }, "signed": signedUSDText,
 		"frames": FrameCount, "when": timeElement("when", whenText), "short": shortList,
 		"first": func(list string) string { return list[:cmp.Or(max(0, strings.IndexAny(list, ",-:")), len(list))] },
 		"exact": func(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) + " s" },
@@ -56,16 +57,7 @@ func ScoreText(v float64) string {
 	if v < 100 {
 		return strconv.FormatFloat(v, 'f', 1, 64)
 	}
-	return NumberText(int64(math.Round(v)))
-}
-
-// NumberText separates the thousands of a number that is not negative.
-func NumberText(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
+	return numbers.Grouped(int64(math.Round(v)))
 }
 
 // CountText writes a number of results with the right plural.
@@ -73,7 +65,7 @@ func CountText(n int64) string {
 	if n == 1 {
 		return "1 result"
 	}
-	return NumberText(n) + " results"
+	return numbers.Grouped(n) + " results"
 }
 
 // SecondsText writes a duration in seconds.
@@ -124,21 +116,12 @@ func bytesText(n *int64) string {
 	return strconv.FormatFloat(float64(*n)/(1<<30), 'f', 1, 64) + " GiB"
 }
 
-// USDText writes an amount in cents, such as "$1,200.50".
-func USDText(cents int64) string {
-	sign := ""
-	if cents < 0 {
-		sign, cents = "−", -cents
-	}
-	return fmt.Sprintf("%s$%s.%02d", sign, NumberText(cents/100), cents%100)
-}
-
-// signedUSDText is USDText with a sign in any case.
+// signedUSDText is numbers.Dollars with a sign in any case.
 func signedUSDText(cents int64) string {
 	if cents > 0 {
-		return "+" + USDText(cents)
+		return "+" + numbers.Dollars(cents)
 	}
-	return USDText(cents)
+	return numbers.Dollars(cents)
 }
 
 // shortList cuts a list of frames that is too long for a line.
@@ -194,7 +177,7 @@ func FrameCount(n int) string {
 	if n == 1 {
 		return "1 frame"
 	}
-	return NumberText(int64(n)) + " frames"
+	return numbers.Grouped(n) + " frames"
 }
 
 // SpanText writes a duration in seconds for people: "40 s", "3 min", "2 h 10 min", "24 h".
@@ -216,11 +199,6 @@ func SpanText(seconds float64) string {
 // whenText writes a moment for a list: the time if the day is near, otherwise the
 // date.
 func whenText(t time.Time) string { return t.Format("2 Jan, 15:04 UTC") }
-
-// moneyText writes an amount in cents, such as "2.50 USD".
-func moneyText(cents int64, currency string) string {
-	return fmt.Sprintf("%d.%02d %s", cents/100, cents%100, currency)
-}
 
 // fileSizeText writes a size in bytes in the largest binary unit that it fills.
 func fileSizeText(n int64) string {
@@ -257,7 +235,7 @@ func Dollars(field, text string, least, most int64) (*int64, error) {
 	}
 	cents, err := strconv.ParseInt(m[1]+cmp.Or(m[2], "00"), 10, 64)
 	if err == nil && (cents < least || cents > most) {
-		err = fault.Field(field, "must be %s to %s", USDText(least), USDText(most))
+		err = fault.Field(field, "must be %s to %s", numbers.Dollars(least), numbers.Dollars(most))
 	}
 	return &cents, err
 }

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/image/math/fixed"
 
 	"svc.example/internal/door/web/page"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/ground/plaintext"
 	"svc.example/internal/work/benchmark"
 )
@@ -50,7 +51,7 @@ func (s *Site) resultCard(w http.ResponseWriter, r *http.Request) error {
 	}
 	place := "not ranked"
 	if result.Global.Rank != nil {
-		place = "rank " + page.NumberText(*result.Global.Rank) + " of " + page.NumberText(result.Global.Among)
+		place = "rank " + numbers.Grouped(*result.Global.Rank) + " of " + numbers.Grouped[int64](result.Global.Among)
 	}
 	if result.Verification != benchmark.Verified {
 		place += " · " + string(result.Verification)

@@ -11,6 +11,7 @@ import (
 
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/render/framelist"
 	"svc.example/internal/render/pixels"
 	"svc.example/internal/work/job"
@@ -203,7 +204,7 @@ func (v *view) list(views []watch.FrameView, from string) {
 		return
 	}
 	at := func(i int) string { return fmt.Sprintf("%s?from=%d#frames", v.Base, views[i].Frame) }
-	v.Shown = fmt.Sprintf("%d to %d of %s", begin+1, end, page.NumberText(int64(len(views))))
+	v.Shown = fmt.Sprintf("%d to %d of %s", begin+1, end, numbers.Grouped(int64(len(views))))
 	if begin > 0 {
 		v.Before = at(max(0, begin-framesOnPage))
 	}

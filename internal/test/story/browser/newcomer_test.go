@@ -61,7 +61,7 @@ func TestANewcomerGetsCreditAndRendersInABrowser(t *testing.T) {
 		boss.Open("/admin/workspaces?q=" + c.Workspace)
 		boss.Do(chromedp.SetValue(chromedp.CSS("[name=amount]"), "10"))
 		press(boss, "Add credit")
-		boss.Says("This will add 10.00 USD")
+		boss.Says("This will add $10.00")
 		press(boss, "Yes, do it")
 		boss.Says("Done, and recorded", "$10.00")
 

@@ -61,11 +61,11 @@ func TestAnOperatorDrainsAWorkerAndEndsAJobInABrowser(t *testing.T) {
 		p.Open("/admin/jobs/" + paid.JobID)
 		p.Do(chromedp.SetValue(chromedp.CSS("[name=amount]"), "0.01"))
 		press(p, "Refund")
-		p.Says("This will return 0.01 USD")
+		p.Says("This will return $0.01")
 		press(p, "Yes, do it")
 		p.Says("Done, and recorded")
 		p.Open("/admin/acts")
-		p.Says("no more frames", "end "+job.JobID, "The hall is too hot today.", "return 0.01 USD", "console")
+		p.Says("no more frames", "end "+job.JobID, "The hall is too hot today.", "return $0.01", "console")
 		svc.WantMoney(tenant.Workspace, story.Credit, wallet.Credited, wallet.Reserved, wallet.Captured, wallet.Reserved, wallet.Released, wallet.Refunded)
 
 		setOperator(svc, staff, false)

@@ -87,7 +87,7 @@ func TestProofPageVerifiesInTheVisitorsBrowser(t *testing.T) {
 
 	// Every value is there, written from the signed bytes.
 	text := story.Look[string](ctx, t, "document.body.innerText")
-	for _, value := range []string{job.JobID, p.Proof.ReceiptID, p.Proof.ArtifactSHA256, "2 frames, rendered on ", "0.02 USD (2 cents)", "frame_0001.png"} {
+	for _, value := range []string{job.JobID, p.Proof.ReceiptID, p.Proof.ArtifactSHA256, "2 frames, rendered on ", "$0.02 (2 cents)", "frame_0001.png"} {
 		if !strings.Contains(text, value) {
 			t.Errorf("the page does not have %q: %s", value, text)
 		}
@@ -184,7 +184,7 @@ func TestAProofPageSaysThatPaintedFramesWereNotRendered(t *testing.T) {
 	ctx := story.Browse(t)
 	state, _ := verdict(ctx, t, changedPage(t, svc.URL, begins, begins+string(content)+"</script>"+`<script type="application/json">`)+path)
 	text := story.Look[string](ctx, t, "document.body.innerText")
-	if state != "verified" || !strings.Contains(text, "1 frame, NOT rendered but painted by a "+contract.SyntheticApplication+", 0.01 USD") || strings.Contains(text, "rendered on") {
+	if state != "verified" || !strings.Contains(text, "1 frame, NOT rendered but painted by a "+contract.SyntheticApplication+", $0.01") || strings.Contains(text, "rendered on") {
 		t.Errorf("%s: %s", state, text)
 	}
 }
@@ -209,13 +209,13 @@ func TestASavedProofPageVerifiesWithoutANetwork(t *testing.T) {
 		}
 		return verdict(ctx, t, "file://"+path)
 	}
-	const price = "0.02 USD (2 cents)"
+	const price = "$0.02 (2 cents)"
 	if state, words := open("saved.html", string(answered.Body)); state != "verified" || !strings.Contains(story.Look[string](ctx, t, "document.body.innerText"), price) {
 		t.Errorf("the saved page says %s: %s", state, words)
 	}
 	// What a browser saves of the open page has the values in it. One of them is changed.
 	again := story.Look[string](ctx, t, "document.documentElement.outerHTML")
-	if state, _ := open("changed.html", strings.ReplaceAll(again, price, "9.00 USD (900 cents)")); state != "verified" || !strings.Contains(story.Look[string](ctx, t, "document.body.innerText"), price) {
+	if state, _ := open("changed.html", strings.ReplaceAll(again, price, "$9.00 (900 cents)")); state != "verified" || !strings.Contains(story.Look[string](ctx, t, "document.body.innerText"), price) {
 		t.Errorf("a changed text is shown: %s: %s", state, story.Look[string](ctx, t, "document.body.innerText"))
 	}
 	damaged := strings.Replace(string(answered.Body), `"payload":"`, `"payload":"AAAA`, 1)

@@ -49,7 +49,7 @@ func TestAMemberRendersWithinTheirLimitUntilTheOwnerRaisesIt(t *testing.T) {
 			t.Fatalf("within the limit: %d %s", status, page)
 		}
 		c.Await(regexp.MustCompile(`JOB-[0-9a-f]{32}`).FindString(page), client.StatusCompleted)
-		if status, page := order("1-2"); status != http.StatusPaymentRequired || !strings.Contains(page, "you have only 0.01 USD of a monthly 0.03 USD left") {
+		if status, page := order("1-2"); status != http.StatusPaymentRequired || !strings.Contains(page, "you have only $0.01 of a monthly $0.03 left") {
 			t.Errorf("above the limit: %d %s", status, page)
 		}
 		limit("0.04")

@@ -51,7 +51,7 @@ func TestAnArtistIsMailedAndOpensTheJobFromIt(t *testing.T) {
 			t.Errorf("the subject is %q", subject)
 		}
 		for _, kind := range []string{"text/plain", "text/html"} {
-			for _, part := range []string{"2 frames, 0.02 USD paid", svc.URL + "/console/jobs/" + done.JobID} {
+			for _, part := range []string{"2 frames, $0.02 paid", svc.URL + "/console/jobs/" + done.JobID} {
 				if !strings.Contains(string(parts[kind]), part) {
 					t.Errorf("%s lacks %q: %s", kind, part, parts[kind])
 				}

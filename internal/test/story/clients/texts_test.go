@@ -46,7 +46,7 @@ func TestEveryClientFinishesAJobByTheTextsOfToolsAlone(t *testing.T) {
 				"a price above the maximum": {said.TooDear, "price_above_max"},
 				"a start without consent":   {said.Unasked, unasked},
 				"the job":                   {said.Job, "2 of 2 frames done"},
-				"the receipt's price":       {said.Receipt, "for 0.02 USD"},
+				"the receipt's price":       {said.Receipt, "for $0.02"},
 				"the receipt's ZIP":         {said.Receipt, said.Downloaded},
 			} {
 				if !strings.Contains(has[0], has[1]) {

@@ -320,7 +320,7 @@ func TestASecondJobIntoAFolderHasItsOwn(t *testing.T) {
 	c.svc.SettledOnce(c.caller, 3)
 	// Other frames are another job, in a folder of its own.
 	command, said = c.command("--frames", "1,3,7-8")
-	if err := command.Run(); err != nil || !strings.Contains(said.String(), "0.04 USD for 4 frames") {
+	if err := command.Run(); err != nil || !strings.Contains(said.String(), "$0.04 for 4 frames") {
 		t.Fatalf("%v\n%s", err, said)
 	}
 	jobs, err := filepath.Glob(filepath.Join(c.folder, "out", "JOB-*"))

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/ground/plaintext"
 	"svc.example/internal/work/job"
-	"svc.example/internal/work/wallet"
 )
 
 // view is what a mail says.
@@ -117,7 +117,7 @@ func (e ended) Facts() []string {
 		}
 		return []string{why}
 	}
-	facts := []string{fmt.Sprintf("%s, %s paid", frames(e.FrameCount), wallet.Money(e.ChargedCents))}
+	facts := []string{fmt.Sprintf("%s, %s paid", frames(e.FrameCount), numbers.Dollars(e.ChargedCents))}
 	if e.DeviceName != nil {
 		facts = append(facts, fmt.Sprintf("%s %s on %s%s", e.Application, e.Version, plaintext.Line(*e.DeviceName), took(e.RenderSeconds)))
 	}

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/numbers"
 	"svc.example/internal/ground/plainjson"
 	"svc.example/internal/ground/plaintext"
 )
@@ -66,11 +67,6 @@ type chatted struct {
 	Findings []json.RawMessage `json:"findings"`
 }
 
-// money is an amount for a person: "0.24 USD".
-func (d chatted) money(cents int64) string {
-	return fmt.Sprintf("%d.%02d %s", cents/100, cents%100, d.Currency)
-}
-
 // Message is the body for a chat of an event's body. jobPage, unless nil, is where people see a
 // job. Names and messages come from strangers: they mention nobody and make no links.
 func (c Service) Message(body string, jobPage func(jobID string) string) (string, error) {
@@ -115,7 +111,7 @@ func summary(event string, d chatted) string {
 	}
 	switch event {
 	case contract.EventCompleted:
-		text := fmt.Sprintf("%s is rendered: %s for %s.", d.Filename, frames, d.money(d.ChargedCents))
+		text := fmt.Sprintf("%s is rendered: %s for %s.", d.Filename, frames, numbers.Money(d.ChargedCents, d.Currency))
 		if len(d.Findings) > 0 {
 			text += " Some frames need a look."
 		}
@@ -129,7 +125,7 @@ func summary(event string, d chatted) string {
 	case contract.EventCancelled:
 		return fmt.Sprintf("%s is cancelled.", d.Filename)
 	case contract.EventWalletLow:
-		return fmt.Sprintf("The wallet runs low: %s are left, and you want to know below %s.", d.money(d.AvailableCents), d.money(d.BelowCents))
+		return fmt.Sprintf("The wallet runs low: %s are left, and you want to know below %s.", numbers.Money(d.AvailableCents, d.Currency), numbers.Money(d.BelowCents, d.Currency))
 	case contract.EventTest:
 		return "This is a test. Messages about your jobs will come here."
 	}

@@ -135,7 +135,10 @@ function element(name, ...content) {
 }
 
 const code = (text) => element("code", text);
-const money = (cents, currency) => `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, "0")} ${currency}`;
+const money = (cents, currency) => {
+  const amount = `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, "0")}`;
+  return currency === "USD" ? `$${amount}` : `${amount} ${currency}`;
+};
 const counted = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 const seconds = (s) => `${s.toFixed(2)} s`;
 
