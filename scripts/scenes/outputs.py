@@ -63,6 +63,23 @@ def output(tree, path, kind, *slots):
     return node
 
 
+def group_with_entry(name):
+    """A group that a picture goes into, with the node that has it."""
+    group = bpy.data.node_groups.new(name, "CompositorNodeTree")
+    entry = group.nodes.new("NodeGroupInput")
+    if hasattr(group, "interface"):  # 4.0
+        group.interface.new_socket("Image", in_out="INPUT", socket_type="NodeSocketColor")
+    else:
+        group.inputs.new("NodeSocketColor", "Image")
+    return group, entry
+
+
+def use_group(tree, group, socket):
+    use = tree.nodes.new("CompositorNodeGroup")
+    use.node_tree = group
+    tree.links.new(socket, use.inputs[0])
+
+
 def own_format(node, number, kind):
     node.file_slots[number].use_node_format = False
     node.file_slots[number].format.file_format = kind
@@ -81,16 +98,9 @@ def five():
     output(tree, "//multi/all_", "OPEN_EXR_MULTILAYER", ("whole", whole.outputs["Image"]), ("bare", bare.outputs["Image"]))
     output(tree, "//passes", "TIFF", ("beauty_####", bare.outputs["Image"]))
     output(tree, "//tail", "BMP", ("##_end", bare.outputs["Image"]))
-    group = bpy.data.node_groups.new("writer", "CompositorNodeTree")
-    entry = group.nodes.new("NodeGroupInput")
-    if hasattr(group, "interface"):  # 4.0
-        group.interface.new_socket("Image", in_out="INPUT", socket_type="NodeSocketColor")
-    else:
-        group.inputs.new("NodeSocketColor", "Image")
+    group, entry = group_with_entry("writer")
     output(group, "//", "JPEG", ("grouped", entry.outputs["Image"]))
-    use = tree.nodes.new("CompositorNodeGroup")
-    use.node_tree = group
-    tree.links.new(bare.outputs["Image"], use.inputs[0])
+    use_group(tree, group, bare.outputs["Image"])
     output(tree, "//muted", "PNG", ("never", whole.outputs["Image"])).mute = True
     save("five")
 
@@ -110,6 +120,26 @@ def many():
     scene, (whole, _) = base()
     output(scene.node_tree, "//", "PNG", *(("s%d" % number, whole.outputs["Image"]) for number in range(20)))
     save("many")
+
+
+def crowd():
+    """10,000 slots, a hundred in each of a hundred groups."""
+    scene, (whole, _) = base()
+    group, entry = group_with_entry("writers")
+    output(group, "//", "PNG", *(("s%d_" % number, entry.outputs["Image"]) for number in range(100)))
+    for copy in [group] + [group.copy() for _ in range(99)]:
+        use_group(scene.node_tree, copy, whole.outputs["Image"])
+    save("crowd")
+
+
+def heavy():
+    """2 GiB for a frame at its full size: 60 pictures that nothing makes smaller."""
+    scene, (whole, _) = base()
+    scene.render.resolution_x, scene.render.resolution_y = 1920, 1200
+    scene.cycles.samples = 1
+    node = output(scene.node_tree, "//", "OPEN_EXR", *(("s%d_" % number, whole.outputs["Image"]) for number in range(60)))
+    node.format.color_mode, node.format.color_depth, node.format.exr_codec = "RGBA", "32", "NONE"
+    save("heavy")
 
 
 # -- views and previews --------------------------------------------------------
@@ -208,6 +238,8 @@ def eyes_of_cloth():
 five()
 hostile()
 many()
+crowd()
+heavy()
 previews()
 views()
 eyes_with_nodes()

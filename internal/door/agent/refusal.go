@@ -87,7 +87,7 @@ func refuse(err error, requestID string, tool toolName, sent arguments) *mcp.Cal
 func mayQuoteFile(code fault.Code) bool {
 	return slices.Contains([]fault.Code{
 		fault.UnsupportedFile, fault.FileDamaged, fault.FileTooNew, fault.NoScene, fault.NoCamera, fault.PictureTooSmall, fault.ViewPathUnsafe, fault.EngineNotSupported,
-		fault.BlenderCrashed, fault.MissingExternalFiles, fault.FrameCheckFailed,
+		fault.BlenderCrashed, fault.MissingExternalFiles, fault.FrameCheckFailed, fault.OCIOUnusable,
 	}, code)
 }
 

@@ -156,6 +156,8 @@ const (
 	GPUUnavailable       Code = "gpu_unavailable"
 	WorkerLost           Code = "worker_lost"
 	FrameTimeExceeded    Code = "frame_time_exceeded"
+	TooManyOutputs       Code = "too_many_outputs"
+	OCIOUnusable         Code = "ocio_unusable"
 	PackagingFailed      Code = "packaging_failed"
 	InputDamaged         Code = "input_damaged"
 	EndedByOperator      Code = "ended_by_operator"
@@ -334,15 +336,17 @@ func farm() []Entry {
 // failure member, by a request that itself succeeds.
 func failures() []Entry {
 	return []Entry{
-		{BlenderCrashed, 0, false, "Render one frame in the service's version of Blender to see whether it crashes there.", DoorJob},
+		{BlenderCrashed, 0, false, "Render one frame in the service's version of Blender to see whether it crashes there. If the message names a limit, lower what the scene needs of it.", DoorJob},
 		{OutOfMemory, 0, false, "Lower texture sizes, subdivision or resolution, then upload again.", DoorJob},
 		{NoProgress, 0, true, "Start the job again. If it fails again, simplify the scene.", DoorJob},
 		{FrameCheckFailed, 0, true, "Start the job again. If it fails again, render that frame in the service's version of Blender and compare.", DoorJob},
 		{DenoiserUnavailable, 0, false, "Switch denoising off in the scene and upload again, or ask the operator for workers that can denoise.", DoorJob},
-		{MissingExternalFiles, 0, false, "Pack all external files into the .blend (File > External Data > Pack Resources) and upload again.", DoorJob},
+		{MissingExternalFiles, 0, false, "Pack all external files into the .blend (File > External Data > Pack Resources), or upload the scene with its folder.", DoorJob},
 		{GPUUnavailable, 0, true, "No GPU was usable. Start the job again later.", DoorJob},
 		{WorkerLost, 0, true, "The workers that rendered it stopped responding. Start the job again.", DoorJob},
-		{FrameTimeExceeded, 0, false, "Lower the samples, the resolution or the number of view layers, then upload again.", DoorJob},
+		{FrameTimeExceeded, 0, false, "Lower the samples, the resolution or the number of view layers, or bake the simulation if its earlier frames took too long, then upload again.", DoorJob},
+		{TooManyOutputs, 0, false, "Unlink slots of File Output nodes that you do not need, write several passes into one multilayer OpenEXR, or compress large files, then upload again. If the job has too many, order fewer frames at once.", DoorJob},
+		{OCIOUnusable, 0, false, "Open the scene with this OpenColorIO configuration in the service's version of Blender, and correct what it reports. Or upload again with another configuration, or without one.", DoorJob},
 		{PackagingFailed, 0, true, "Start the job again. Nothing was charged.", DoorJob},
 		{InputDamaged, 0, false, "The service has lost the file. Upload it again. Nothing was charged.", DoorJob},
 		{EndedByOperator, 0, false, "Nothing was charged. The message has the operator's reason; ask them before you start the job again.", DoorJob},

@@ -58,5 +58,5 @@ func colourError(log string) *Error {
 		why, _, _ = strings.Cut(why, "\n")
 		message += ":" + why
 	}
-	return &Error{Code: FrameCheckFailed, Message: message, Log: log, Final: true}
+	return &Error{Code: OCIOUnusable, Message: message, Log: log, Final: true}
 }

@@ -155,7 +155,7 @@ func TestAConfigurationThatBlenderCannotUseFailsTheJob(t *testing.T) {
 				_ = p.Close()
 			}
 			failed, ok := errors.AsType[*blender.Error](err)
-			if !ok || failed.Code != blender.FrameCheckFailed || !failed.Final || !strings.Contains(failed.Message, "OpenColorIO configuration") {
+			if !ok || failed.Code != blender.OCIOUnusable || !failed.Final || !strings.Contains(failed.Message, "OpenColorIO configuration") {
 				t.Errorf("started: %v", err)
 			}
 		})

@@ -1090,7 +1090,7 @@ class Driver:
         try:
             settle_output(scene, switched, self.outputs)
         except outputs.TooMany as error:
-            raise Refusal("frame_check_failed", str(error), final=True)
+            raise Refusal("too_many_outputs", str(error), final=True)
         settle_colors(scene, switched)
         if preview:
             make_coarse(scene, preview["side"], preview["samples"])
@@ -1268,7 +1268,7 @@ class Driver:
         try:
             return [] if self.outputs is None else self.outputs.collect(scene, number)
         except outputs.TooMany as error:
-            raise Refusal("frame_check_failed", str(error), final=True)
+            raise Refusal("too_many_outputs", str(error), final=True)
 
     def pixels(self, scene, path, width, height):
         """The float form's hash of a picture that only Blender can read, and its defects."""

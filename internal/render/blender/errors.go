@@ -12,6 +12,8 @@ const (
 	FrameCheckFailed    = "frame_check_failed"
 	NoProgress          = "no_progress"
 	FrameTimeExceeded   = "frame_time_exceeded"
+	TooManyOutputs      = "too_many_outputs"
+	OCIOUnusable        = "ocio_unusable"
 
 	// EncoderUnavailable is of Movie alone, and no failure of a frame: another Blender may
 	// encode it.

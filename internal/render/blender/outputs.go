@@ -36,7 +36,7 @@ type written struct {
 }
 
 // collectOutputs moves what Blender wrote besides the picture out of its reach, into a new folder
-// in Options.Out. Error: frame_check_failed, also for more than may be.
+// in Options.Out. Errors: too_many_outputs, final, for more than may be; frame_check_failed.
 func (p *Process) collectOutputs(all []written) (dir string, outputs []Output, err error) {
 	if len(all) == 0 {
 		return "", nil, nil
@@ -53,11 +53,11 @@ func (p *Process) collectOutputs(all []written) (dir string, outputs []Output, e
 }
 
 func (p *Process) takeOutputs(dir string, all []written) (outputs []Output, err error) {
-	refused := func(final bool, format string, args ...any) error {
-		return &Error{Code: FrameCheckFailed, Message: fmt.Sprintf(format, args...), Log: p.output.text(), Final: final}
+	refused := func(code, format string, args ...any) error {
+		return &Error{Code: code, Message: fmt.Sprintf(format, args...), Log: p.output.text(), Final: code == TooManyOutputs}
 	}
 	if len(all) > p.outputs.Files {
-		return nil, refused(true, "the scene wrote %d files for a frame besides the picture; it may have %d", len(all), p.outputs.Files)
+		return nil, refused(TooManyOutputs, "the scene wrote %d files for a frame besides the picture; it may have %d", len(all), p.outputs.Files)
 	}
 	var names framename.Names
 	left := p.outputs.Bytes
@@ -65,16 +65,16 @@ func (p *Process) takeOutputs(dir string, all []written) (outputs []Output, err 
 		o := Output{Name: names.Take(w.Name), View: w.View}
 		to := filepath.Join(dir, strconv.Itoa(i))
 		if w.File != filepath.Base(w.File) || !filepath.IsLocal(w.File) || os.Rename(filepath.Join(p.out(), w.File), to) != nil {
-			return nil, refused(false, "the output %s is not where it should be", o.Name)
+			return nil, refused(FrameCheckFailed, "the output %s is not where it should be", o.Name)
 		}
 		// As with pictures, the check comes after the move.
 		info, err := os.Lstat(to)
 		if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
-			return nil, refused(false, "the output %s is no file, or an empty one", o.Name)
+			return nil, refused(FrameCheckFailed, "the output %s is no file, or an empty one", o.Name)
 		}
 		o.SizeBytes = info.Size()
 		if left -= o.SizeBytes; left < 0 {
-			return nil, refused(true, "the scene wrote more than %s for a frame besides the picture, the most that it may", sandbox.Size(p.outputs.Bytes))
+			return nil, refused(TooManyOutputs, "the scene wrote more than %s for a frame besides the picture, the most that it may", sandbox.Size(p.outputs.Bytes))
 		}
 		outputs = append(outputs, o)
 	}

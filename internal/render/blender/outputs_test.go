@@ -249,7 +249,7 @@ func TestTheReaderCountsWhatFileOutputNodesWrite(t *testing.T) {
 func TestFileOutputNodesWriteWithinBounds(t *testing.T) {
 	t.Parallel()
 	_, _, err := written(t, "many", blender.OutputLimits{Files: 19, Bytes: 1 << 20})
-	if refused := failure(t, err, blender.FrameCheckFailed); !refused.Final || !strings.Contains(refused.Message, "more than 19 files") {
+	if refused := failure(t, err, blender.TooManyOutputs); !refused.Final || !strings.Contains(refused.Message, "more than 19 files") {
 		t.Errorf("%+v, want that there are too many files", refused)
 	}
 	p, _, err := written(t, "many", blender.OutputLimits{Files: 20, Bytes: 2000})
@@ -257,7 +257,7 @@ func TestFileOutputNodesWriteWithinBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = p.Render(t.Context(), 1, nil)
-	if refused := failure(t, err, blender.FrameCheckFailed); !refused.Final || !strings.Contains(refused.Message, "besides the picture") {
+	if refused := failure(t, err, blender.TooManyOutputs); !refused.Final || !strings.Contains(refused.Message, "besides the picture") {
 		t.Errorf("%+v, want that they are too large", refused)
 	}
 }

@@ -39,7 +39,7 @@ func (f *Frames) rejectOutputs(ctx context.Context, p Picture) (*framecheck.Fail
 	if err != nil || int64(len(p.Outputs))*record.FrameCount <= contract.JobOutputs {
 		return nil, err
 	}
-	return &framecheck.Failure{Code: fault.FrameCheckFailed, Final: true, Log: p.Log, Message: fmt.Sprintf(
+	return &framecheck.Failure{Code: fault.TooManyOutputs, Final: true, Log: p.Log, Message: fmt.Sprintf(
 		"Blender wrote %d files for this frame besides its picture, and the job has %d frames. A job can have %d such files.", len(p.Outputs), record.FrameCount, contract.JobOutputs)}, nil
 }
 

@@ -8,9 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
 	"svc.example/internal/test/jobtest"
 	"svc.example/internal/work/frames"
+	"svc.example/internal/work/job"
 )
 
 // TestTheAuditSeesAnOutputWhoseRowIsGone, also while the job renders: nothing else names an
@@ -46,6 +49,29 @@ func TestTheAuditSeesAnOutputWhoseRowIsGone(t *testing.T) {
 			if found, want := breaches(), []string{"it was accepted with 2 outputs and has " + left}; !slices.Equal(found, want) {
 				t.Errorf("the audit found %v, want %v", found, want)
 			}
+		}
+	})
+}
+
+// Each file of a job is listed in its receipt, so there are only so many. The first frame shows
+// how many there will be.
+func TestAJobWithTooManyOutputsFailsAtItsFirstFrame(t *testing.T) {
+	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
+		const each = 50
+		for _, c := range []struct {
+			frames  int
+			status  job.Status
+			failure fault.Code
+		}{{contract.JobOutputs/each + 1, job.Failed, fault.TooManyOutputs}, {contract.JobOutputs / each, job.Rendering, ""}} {
+			jobID := w.Job(t, w.Workspace(t), c.frames)
+			picture := jobtest.Picture(w.ClaimOne(w.Worker(t)), time.Second)
+			for i := range each {
+				picture.Outputs = append(picture.Outputs, frames.Output{Name: fmt.Sprintf("pass_%d.png", i), BlobKey: fmt.Sprintf("frames/%s/%d", jobID, i), SHA256: strings.Repeat("a", 64), SizeBytes: 1})
+			}
+			if _, _, err := w.Frames.Admit(t.Context(), picture); (err != nil) != (c.failure != "") {
+				t.Errorf("a frame of %d: %v", c.frames, err)
+			}
+			w.WantStatus(jobID, c.status, c.failure)
 		}
 	})
 }

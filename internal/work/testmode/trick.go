@@ -65,7 +65,7 @@ func (t Trick) Is(code fault.Code) bool { return t.Name == string(code) }
 func OfFrames() []fault.Code {
 	return []fault.Code{
 		fault.BlenderCrashed, fault.OutOfMemory, fault.NoProgress, fault.FrameCheckFailed, fault.DenoiserUnavailable,
-		fault.MissingExternalFiles, fault.FrameTimeExceeded,
+		fault.MissingExternalFiles, fault.FrameTimeExceeded, fault.TooManyOutputs, fault.OCIOUnusable,
 	}
 }
 
