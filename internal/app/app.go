@@ -214,7 +214,7 @@ func (a *App) Jobs(at links.Links) *job.Jobs {
 		Cosigned: a.witnesses.Latest,
 		DB:       a.DB, Links: at, Keys: a.Keys, ArtifactLife: a.Config.ArtifactLife, Log: a.Config.Log, Queue: &dispatch.Forecasts{Life: forecastLife},
 		Accepting: func() bool { return !a.Config.Refuse }, NoticePause: *a.Config.JobMail,
-		Taken: frames.Take, MostReused: *a.Config.ReusedFrames, Sampled: recheck.Sampling{Sample: frames.Sample{Percent: *a.Config.VerifyReuse, Key: a.linkKey}}.Queue,
+		Taken: frames.Take, MostReused: job.Reused{Frames: *a.Config.ReusedFrames, Bytes: a.Config.ReusedBytes}, Sampled: recheck.Sampling{Sample: frames.Sample{Percent: *a.Config.VerifyReuse, Key: a.linkKey}}.Queue,
 	}
 }
 

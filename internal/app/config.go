@@ -105,6 +105,9 @@ type Config struct {
 	// ReusedFrames is how many frames that a workspace has taken over are kept at once; nil means
 	// job.UsualReused, 0 takes none over.
 	ReusedFrames *int64
+	// ReusedBytes is how many bytes these have at most, with their outputs; 0 means
+	// job.UsualReusedBytes.
+	ReusedBytes int64
 	// VerifyReuse is the percentage of reused frames that are rendered again and compared; nil
 	// means recheck.UsualPercent.
 	VerifyReuse *int
@@ -316,6 +319,7 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	c.VerifyReuse = cmp.Or(c.VerifyReuse, new(recheck.UsualPercent))
 	c.ReusedFrames = cmp.Or(c.ReusedFrames, new(int64(job.UsualReused)))
+	c.ReusedBytes = cmp.Or(c.ReusedBytes, job.UsualReusedBytes)
 	if c.SplitAbove == nil {
 		c.SplitAbove = new(split.UsualAbove)
 	}

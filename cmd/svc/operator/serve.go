@@ -59,6 +59,7 @@ type Serve struct {
 	ProjectSize       terminal.Size `group:"Limits" name:"project-size" env:"SVC_PROJECT_SIZE" default:"8GiB" help:"Most bytes of one project, all files together."`
 	Unstarted         terminal.Size `group:"Limits" name:"unstarted-storage" env:"SVC_UNSTARTED_STORAGE" default:"5GiB" help:"Most bytes that a workspace can store without a job that pays for them: uploads and their database records."`
 	ReusedFrames      int64         `group:"Limits" env:"SVC_REUSED_FRAMES" default:"100000" help:"Most frames that a workspace has taken over from earlier jobs and that are kept at once. They cost storage, and their job nothing. 0 takes none over."`
+	ReusedBytes       terminal.Size `group:"Limits" env:"SVC_REUSED_BYTES" default:"256GiB" help:"Most bytes that these frames have together, with the files of their File Output nodes."`
 	Unpaid            terminal.Size `group:"Limits" name:"unpaid-storage" env:"SVC_UNPAID_STORAGE" placeholder:"SIZE" help:"Most bytes that all workspaces without any credit or payment can store together. Default: a tenth of the data folder's disk."`
 	Previews          previewLimits `group:"Limits" name:"free-previews" env:"SVC_FREE_PREVIEWS" default:"3,20" placeholder:"UPLOAD,DAY" help:"Free previews per upload, and per workspace within 24 hours. Workers render them when no paid frame is waiting. 0 means none."`
 	SheetFrames       int           `group:"Limits" name:"contact-sheet-frames" env:"SVC_CONTACT_SHEET_FRAMES" default:"100" placeholder:"N" help:"Most frames in a contact sheet. Longer jobs show an even selection. Each frame costs reading one picture."`
@@ -179,6 +180,7 @@ func (c *Serve) service() (app.Config, error) {
 	cfg.Refuse, cfg.StopTimeout, cfg.Unstarted, cfg.Unpaid, cfg.InspectMemory, cfg.ProjectSize = !c.AcceptJobs, c.StopTimeout, int64(c.Unstarted), int64(c.Unpaid), int64(c.Inspecting), int64(c.ProjectSize)
 	cfg.DoubleRender, cfg.References, cfg.FrameTime, cfg.PlayTime, cfg.SelfCheck = c.Double, c.References, c.FrameTime, c.PlayTime, true
 	cfg.FreePreviews, cfg.ReusedFrames, cfg.VerifyReuse = (*preview.Limits)(&c.Previews), &c.ReusedFrames, &c.VerifyReuse
+	cfg.ReusedBytes = int64(c.ReusedBytes)
 	cfg.Overviews = overview.Limits{ContactSheet: c.SheetFrames, Loop: c.LoopFrames}
 	if c.SheetFrames < 1 || c.SheetFrames > overview.MostContactSheetFrames || c.LoopFrames < 1 || c.LoopFrames > overview.MostLoopFrames {
 		return cfg, terminal.WrongUsagef("--contact-sheet-frames must be 1 to %d, and --loop-frames 1 to %d", overview.MostContactSheetFrames, overview.MostLoopFrames)

@@ -7,12 +7,18 @@
 
 -- name: FramesTake
 INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt,
-  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, times, checked, origin, row_sum)
+  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, times, checked, outputs, origin, row_sum)
 SELECT CAST(?1 AS text), f.frame, CAST(?2 AS bigint) + (r.value ->> 'ordinal'), r.value ->> 'ordinal', r.value ->> 'file',
   '', f.sha256, f.pixel_sha256, f.size_bytes, f.width, f.height, 0, '', 0,
-  f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, '', CAST(?3 AS bigint), '', f.blank, '', f.checked, f.job_id, r.value ->> 'row_sum'
+  f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, '', CAST(?3 AS bigint), '', f.blank, '', f.checked, f.outputs, f.job_id, r.value ->> 'row_sum'
 FROM json_each(?4) AS r
 JOIN frame f ON f.job_id = ?5 AND f.frame = r.value ->> 'frame';
+
+-- name: FrameOutputsTake
+INSERT INTO frame_output (job_id, frame, number, name, blob_key, sha256, size_bytes, row_sum)
+SELECT CAST(?1 AS text), o.frame, o.number, r.value ->> 'name', '', o.sha256, o.size_bytes, r.value ->> 'row_sum'
+FROM json_each(?2) AS r
+JOIN frame_output o ON o.job_id = ?3 AND o.frame = r.value ->> 'frame' AND o.number = r.value ->> 'number';
 
 -- name: InvitationsToLock
 SELECT CAST(?1 AS text) AS pg_advisory_xact_lock;

@@ -3,11 +3,9 @@ package artifact
 import (
 	"archive/zip"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
-	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/work/receipt"
@@ -74,11 +72,11 @@ func receiptOutputs(rows []query.FrameOutputsOfRow) (all []receipt.Output) {
 }
 
 // packOutputs copies a frame's outputs into the ZIP. Errors are those of copyFrame.
-func (a *Artifacts) packOutputs(ctx context.Context, z *zip.Writer, f result.Frame, outputs []query.FrameOutputsOfRow) error {
+func (a *Artifacts) packOutputs(ctx context.Context, z *zip.Writer, origins *result.Origins, f result.Frame, outputs []query.FrameOutputsOfRow) error {
 	for _, o := range outputs {
 		w, err := create(z, receipt.OutputEntry(o.Name), db.Time(f.AcceptedAt))
 		if err == nil {
-			err = a.copyOutput(ctx, w, o)
+			err = a.copyOutput(ctx, w, origins, f, o)
 		}
 		if err != nil {
 			return fmt.Errorf("pack %s: %w", o.Name, err)
@@ -89,22 +87,21 @@ func (a *Artifacts) packOutputs(ctx context.Context, z *zip.Writer, f result.Fra
 
 // readOutputs reads a frame's outputs, to see whether they are there. Errors are those of
 // copyFrame.
-func (a *Artifacts) readOutputs(ctx context.Context, outputs []query.FrameOutputsOfRow) error {
+func (a *Artifacts) readOutputs(ctx context.Context, origins *result.Origins, f result.Frame, outputs []query.FrameOutputsOfRow) error {
 	for _, o := range outputs {
-		if err := a.copyOutput(ctx, io.Discard, o); err != nil {
+		if err := a.copyOutput(ctx, io.Discard, origins, f, o); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a *Artifacts) copyOutput(ctx context.Context, to io.Writer, o query.FrameOutputsOfRow) error {
-	r, err := a.Blobs.Open(ctx, o.BlobKey)
-	if errors.Is(err, blob.ErrNotFound) {
-		return fmt.Errorf("%w: frame %d: %w", errFrameLost, o.Frame, err)
+func (a *Artifacts) copyOutput(ctx context.Context, to io.Writer, origins *result.Origins, f result.Frame, o query.FrameOutputsOfRow) (err error) {
+	var r io.ReadCloser
+	if f.Origin != "" {
+		r, err = origins.OpenOutput(ctx, f, o.Number)
+	} else {
+		r, err = a.Blobs.Open(ctx, o.BlobKey)
 	}
-	if err != nil {
-		return err
-	}
-	return copyHashed(to, r, o.Frame, o.Sha256)
+	return copyHashed(to, r, err, f.Frame, o.Sha256)
 }

@@ -70,7 +70,7 @@ func (a *Artifacts) Package(ctx context.Context, l lease.Lease) error {
 		return err
 	}
 	done := summarize(key, file, frames, also)
-	done.Keys = a.keysOf(ctx, record, frames, also.outputs)
+	done.Keys = a.keysOf(ctx, record, frames)
 	err = a.Jobs.Complete(ctx, l, done)
 	if err != nil && !errors.Is(err, db.ErrUnknown) {
 		// No row names the blob yet. If this fails too, Sweep removes it. After ErrUnknown
@@ -101,7 +101,7 @@ func (a *Artifacts) pack(ctx context.Context, key string, record job.Record, fra
 		if err := a.packFrame(ctx, z, origins, f); err != nil {
 			return file, err
 		}
-		if err := a.packOutputs(ctx, z, f, outputs[f.Frame]); err != nil {
+		if err := a.packOutputs(ctx, z, origins, f, outputs[f.Frame]); err != nil {
 			return file, err
 		}
 	}
@@ -146,7 +146,7 @@ func (a *Artifacts) renderLost(ctx context.Context, l lease.Lease, frames []resu
 	for _, f := range frames {
 		err := a.copyFrame(ctx, io.Discard, origins, f)
 		if err == nil {
-			err = a.readOutputs(ctx, outputs[f.Frame])
+			err = a.readOutputs(ctx, origins, f, outputs[f.Frame])
 		}
 		switch {
 		case err == nil:
@@ -217,18 +217,18 @@ func (a *Artifacts) packFrame(ctx context.Context, z *zip.Writer, origins *resul
 // has frames rendered again; others fail this packing.
 func (a *Artifacts) copyFrame(ctx context.Context, to io.Writer, origins *result.Origins, f result.Frame) error {
 	r, err := a.openFrame(ctx, origins, f)
-	if errors.Is(err, blob.ErrNotFound) || fault.Is(err, fault.ArtifactExpired) || fault.Is(err, fault.ResultDamaged) {
-		return fmt.Errorf("%w: frame %d: %w", errFrameLost, f.Frame, err)
-	}
-	if err != nil {
-		return err
-	}
-	return copyHashed(to, r, f.Frame, f.Sha256)
+	return copyHashed(to, r, err, f.Frame, f.Sha256)
 }
 
-// copyHashed copies what a frame has and closes it. Error: errFrameLost for other bytes than
-// those that were accepted.
-func copyHashed(to io.Writer, r io.ReadCloser, frame int64, accepted string) error {
+// copyHashed copies what a frame has, which was opened with an error or none, and closes it.
+// Error: errFrameLost for a file that is gone, or has other bytes than those that were accepted.
+func copyHashed(to io.Writer, r io.ReadCloser, opened error, frame int64, accepted string) error {
+	switch {
+	case errors.Is(opened, blob.ErrNotFound), fault.Is(opened, fault.ArtifactExpired), fault.Is(opened, fault.ResultDamaged):
+		return fmt.Errorf("%w: frame %d: %w", errFrameLost, frame, opened)
+	case opened != nil:
+		return opened
+	}
 	defer func() { _ = r.Close() }()
 	sum := sha256.New()
 	if _, err := io.Copy(to, io.TeeReader(r, sum)); err != nil {

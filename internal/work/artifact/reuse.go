@@ -14,17 +14,17 @@ import (
 	"svc.example/internal/work/reuse"
 )
 
-// keysOf makes the keys by which later jobs find a job's frames. Frames with a finding, frames
-// with outputs, and frames that another worker may render in another way get none. Where the
-// scene cannot be read now, the job has no keys, and its frames are not reused.
-func (a *Artifacts) keysOf(ctx context.Context, record job.Record, frames []result.Frame, outputs outputs) string {
+// keysOf makes the keys by which later jobs find a job's frames. Frames with a finding, and
+// frames that another worker may render in another way, get none. Where the scene cannot be read
+// now, the job has no keys, and its frames are not reused.
+func (a *Artifacts) keysOf(ctx context.Context, record job.Record, frames []result.Frame) string {
 	if a.Reuse == nil {
 		return ""
 	}
 	numbers := make(framelist.List, 0, len(frames))
 	accepted := make([]reuse.Accepted, 0, len(frames))
 	for _, f := range frames {
-		if f.Finding != "" || !reuse.Repeatable(f.Switched) || len(outputs[f.Frame]) > 0 {
+		if f.Finding != "" || !reuse.Repeatable(f.Switched) {
 			continue
 		}
 		numbers = append(numbers, int(f.Frame))

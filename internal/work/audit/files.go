@@ -207,6 +207,9 @@ func (a *auditor) filesOf(ctx context.Context, d *db.DB, blobs blob.Store, jobID
 		return err
 	}
 	for _, o := range outputs {
+		if o.BlobKey == "" {
+			continue // likewise below: its frame was taken over
+		}
 		if err := a.file(ctx, d, blobs, jobID, o.BlobKey, o.SizeBytes); err != nil {
 			return err
 		}

@@ -49,14 +49,11 @@ func addOutputs(ctx context.Context, tx *db.Tx, p Picture, file string) error {
 	for i, o := range p.Outputs {
 		o.Name = o.nameWith(p.File, file)
 		row := query.FrameOutputAddParams{JobID: p.JobID, Frame: int64(p.Frame), Number: int64(i), Name: o.Name, BlobKey: o.BlobKey, Sha256: o.SHA256, SizeBytes: o.SizeBytes}
-		taken, err := tx.FrameOutputNamed(ctx, query.FrameOutputNamedParams{JobID: p.JobID, Name: row.Name})
-		for again := 0; err == nil && taken > 0; again++ {
-			row.Name = framename.Numbered(o.Name, p.Frame)
-			if again > 0 {
-				row.Name = framename.Numbered(row.Name, again)
-			}
-			taken, err = tx.FrameOutputNamed(ctx, query.FrameOutputNamedParams{JobID: p.JobID, Name: row.Name})
-		}
+		var err error
+		row.Name, err = unused(o.Name, p.Frame, func(name string) (bool, error) {
+			n, err := tx.FrameOutputNamed(ctx, query.FrameOutputNamedParams{JobID: p.JobID, Name: name})
+			return n > 0, err
+		})
 		row.RowSum = outputRows.Of(row)
 		if err == nil {
 			err = tx.FrameOutputAdd(ctx, row)
@@ -66,6 +63,20 @@ func addOutputs(ctx context.Context, tx *db.Tx, p Picture, file string) error {
 		}
 	}
 	return nil
+}
+
+// unused is the name of an output of a frame, with the frame's number where an output of another
+// frame has the name.
+func unused(name string, frame int, taken func(name string) (bool, error)) (string, error) {
+	free := name
+	for again := 0; ; again++ {
+		if has, err := taken(free); err != nil || !has {
+			return free, err
+		}
+		if free = framename.Numbered(name, frame); again > 0 {
+			free = framename.Numbered(free, again)
+		}
+	}
 }
 
 // nameWith is the name of an output of a picture that has another name now. A view or a
@@ -78,7 +89,8 @@ func (o Output) nameWith(before, now string) string {
 	return o.Name
 }
 
-// auditOutputs reports outputs that are not as they were accepted, or of no rendered frame.
+// auditOutputs reports outputs that are not as they were accepted, or of no frame. Those of a frame
+// that was taken over have no file.
 func auditOutputs(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
 	const rule = "an output is what was accepted with its frame"
 	stray, err := tx.AuditFrameOutputs(ctx)
@@ -86,7 +98,7 @@ func auditOutputs(ctx context.Context, tx *db.Tx, breach func(rule, subject, for
 		return fmt.Errorf("audit the outputs of frames: %w", err)
 	}
 	for _, jobID := range stray {
-		breach(rule, jobID, "it has outputs of frames that nobody rendered")
+		breach(rule, jobID, "it has outputs of frames that are not there, or files of frames that nobody rendered for it")
 	}
 	gone, err := tx.AuditFrameOutputsGone(ctx)
 	if err != nil {
@@ -96,7 +108,7 @@ func auditOutputs(ctx context.Context, tx *db.Tx, breach func(rule, subject, for
 		breach(rule, fmt.Sprintf("%s/%d", f.JobID, f.Frame), "it was accepted with %d outputs and has %d", f.Outputs, f.Found)
 	}
 	return outputRows.Audit(ctx, tx, breach, func(row query.FrameOutput) error {
-		if framename.Path(row.Name) != row.Name || !strings.HasPrefix(row.BlobKey, "frames/"+row.JobID+"/") || !digest.Is(row.Sha256) || row.SizeBytes < 1 {
+		if framename.Path(row.Name) != row.Name || row.BlobKey != "" && !strings.HasPrefix(row.BlobKey, "frames/"+row.JobID+"/") || !digest.Is(row.Sha256) || row.SizeBytes < 1 {
 			breach(rule, fmt.Sprintf("%s/%d/%d", row.JobID, row.Frame, row.Number), "it is %q under %q with %d bytes and the hash %q", row.Name, row.BlobKey, row.SizeBytes, row.Sha256)
 		}
 		return nil

@@ -47,16 +47,17 @@ func Take(ctx context.Context, tx *db.Tx, record job.Record, found reuse.Found) 
 	if err != nil {
 		return err
 	}
-	newest := job.RenderedFrame{}
+	newest, bytes := job.RenderedFrame{}, int64(0)
 	batches := map[string][]takenFrame{}
 	for i, frame := range slices.Sorted(maps.Keys(rows)) {
 		row, origin := rows[frame], jobs[int(frame)]
 		newest = job.RenderedFrame{Renderer: row.Renderer, Device: row.Device, DeviceName: row.DeviceName, BlenderVersion: row.BlenderVersion}
+		bytes += row.SizeBytes
 		ordinal := int64(i + 1)
 		taken := query.Frame{
 			JobID: record.JobID, Frame: frame, Seq: record.Seq + ordinal, Ordinal: ordinal, File: name(int(frame), path.Ext(row.File)), Sha256: row.Sha256, PixelSha256: row.PixelSha256,
 			SizeBytes: row.SizeBytes, Width: row.Width, Height: row.Height, Renderer: row.Renderer, Device: row.Device, DeviceName: row.DeviceName,
-			BlenderVersion: row.BlenderVersion, BuildHash: row.BuildHash, Switched: row.Switched, AcceptedAt: tx.Now, Blank: row.Blank, Checked: row.Checked, Origin: origin,
+			BlenderVersion: row.BlenderVersion, BuildHash: row.BuildHash, Switched: row.Switched, AcceptedAt: tx.Now, Blank: row.Blank, Checked: row.Checked, Outputs: row.Outputs, Origin: origin,
 		}
 		batches[origin] = append(batches[origin], takenFrame{Frame: frame, Ordinal: ordinal, File: taken.File, RowSum: frameRows.Of(taken)})
 	}
@@ -67,7 +68,11 @@ func Take(ctx context.Context, tx *db.Tx, record job.Record, found reuse.Found) 
 			}
 		}
 	}
-	return job.CountTaken(ctx, tx, record.JobID, len(rows), newest)
+	outputs, err := takeOutputs(ctx, tx, record.JobID, found.From, rows, jobs)
+	if err != nil {
+		return err
+	}
+	return job.CountTaken(ctx, tx, record.JobID, len(rows), bytes+outputs, newest)
 }
 
 // mostAtOnce is how many frames one statement takes over.
@@ -95,6 +100,51 @@ func takeBatch(ctx context.Context, tx *db.Tx, record job.Record, origin string,
 		return fmt.Errorf("take frames of %s over: %w", origin, err)
 	}
 	return nil
+}
+
+// takenOutput is what an output that is taken over does not have from its origin.
+type takenOutput struct {
+	Frame  int64  `json:"frame"`
+	Number int64  `json:"number"`
+	Name   string `json:"name"`
+	RowSum string `json:"row_sum"`
+}
+
+// takeOutputs puts the outputs of the frames that a job takes over into it. Their rows name no
+// file either. bytes is what they have together.
+func takeOutputs(ctx context.Context, tx *db.Tx, jobID string, from []reuse.Origin, rows map[int64]query.FramesToTakeRow, jobs map[int]string) (bytes int64, err error) {
+	names := map[string]bool{}
+	for _, origin := range from {
+		all, err := tx.FrameOutputsOf(ctx, origin.JobID)
+		if err != nil {
+			return bytes, fmt.Errorf("read the outputs of %s: %w", origin.JobID, err)
+		}
+		var batch []takenOutput
+		for _, o := range all {
+			if _, taken := rows[o.Frame]; !taken || jobs[int(o.Frame)] != origin.JobID {
+				continue
+			}
+			name, _ := unused(o.Name, int(o.Frame), func(name string) (bool, error) { return names[name], nil })
+			names[name] = true
+			bytes += o.SizeBytes
+			row := query.FrameOutputAddParams{JobID: jobID, Frame: o.Frame, Number: o.Number, Name: name, Sha256: o.Sha256, SizeBytes: o.SizeBytes}
+			batch = append(batch, takenOutput{o.Frame, o.Number, name, outputRows.Of(row)})
+		}
+		for batch := range slices.Chunk(batch, mostAtOnce) {
+			text, err := json.Marshal(batch)
+			if err != nil {
+				return bytes, fmt.Errorf("take outputs over: %w", err)
+			}
+			n, err := tx.FrameOutputsTake(ctx, query.FrameOutputsTakeParams{JobID: jobID, Rows: string(text), Origin: origin.JobID})
+			if err == nil && n != int64(len(batch)) {
+				err = fmt.Errorf("%d of %d are there", n, len(batch))
+			}
+			if err != nil {
+				return bytes, fmt.Errorf("take outputs of %s over: %w", origin.JobID, err)
+			}
+		}
+	}
+	return bytes, nil
 }
 
 // namer names the frames of a job as nameOf does.

@@ -58,9 +58,8 @@ type Jobs struct {
 	Taken func(ctx context.Context, tx *db.Tx, job Record, found reuse.Found) error
 	// Sampled is told of a job with reused frames that completes; nil tells nobody.
 	Sampled func(ctx context.Context, tx *db.Tx, record Record) error
-	// MostReused bounds the frames that a workspace has taken over and that are kept: they cost
-	// storage, and their job nothing.
-	MostReused int64
+	// MostReused bounds the frames that a workspace has taken over and that are kept.
+	MostReused Reused
 	// Test marks jobs, receipts and events as those of test mode.
 	Test bool
 	// ArtifactLife is how long an artifact is kept after completion:

@@ -24,23 +24,34 @@ import (
 // sets another number.
 const UsualReused = 100_000
 
-// withinReused refuses a job with which a workspace would keep more frames that were taken over
-// than MostReused. Error: storage_limit_reached.
-func (j *Jobs) withinReused(ctx context.Context, tx *db.Tx, workspaceID string, found reuse.Found) error {
-	jobs, err := found.Jobs()
-	if err != nil {
-		return err
-	}
+// UsualReusedBytes is how many bytes these have, together with their outputs.
+const UsualReusedBytes = 256 << 30
+
+// Reused bounds the frames that a workspace has taken over and that are kept: they cost storage
+// that nobody pays for.
+type Reused struct {
+	Frames int64
+	Bytes  int64 // with the outputs of the frames
+}
+
+// withinReused refuses a job, which has taken its frames over, with which a workspace keeps more
+// of them than MostReused. Error: storage_limit_reached.
+func (j *Jobs) withinReused(ctx context.Context, tx *db.Tx, workspaceID string) error {
 	kept, err := tx.FramesReusedKept(ctx, workspaceID)
 	if err != nil {
 		return fmt.Errorf("count reused frames: %w", err)
 	}
-	if kept+int64(len(jobs)) <= j.MostReused {
+	var refusal *fault.Error
+	switch {
+	case kept.Frames > j.MostReused.Frames:
+		refusal = fault.New(fault.StorageLimitReached, "With this job, the workspace would keep %d reused frames. The maximum is %d.", kept.Frames, j.MostReused.Frames)
+	case kept.Bytes > j.MostReused.Bytes:
+		refusal = fault.New(fault.StorageLimitReached, "With this job, the reused frames of the workspace would have %d bytes. The maximum is %d.", kept.Bytes, j.MostReused.Bytes)
+	default:
 		return nil
 	}
-	return fault.New(fault.StorageLimitReached, "This workspace keeps %d reused frames. With this job there would be more than %d, which is the maximum.", kept, j.MostReused).
-		WithAction("Request a quote without reuse, or wait until ZIPs of earlier jobs expire.").
-		With(map[string]int64{"reused_frames": kept, "limit_frames": j.MostReused})
+	return refusal.WithAction("Request a quote without reuse, or wait until ZIPs of earlier jobs expire.").
+		With(map[string]int64{"reused_frames": kept.Frames, "limit_frames": j.MostReused.Frames, "reused_bytes": kept.Bytes, "limit_bytes": j.MostReused.Bytes})
 }
 
 // takeOver puts the frames that a quote found into its new job. Error: quote_expired when a
@@ -65,10 +76,10 @@ func (j *Jobs) takeOver(ctx context.Context, tx *db.Tx, jobID string, found *reu
 	if j.Taken == nil {
 		return errors.New("frames cannot be taken over here")
 	}
-	if err := j.withinReused(ctx, tx, record.WorkspaceID, *found); err != nil {
+	if err := j.Taken(ctx, tx, record, *found); err != nil {
 		return err
 	}
-	return j.Taken(ctx, tx, record, *found)
+	return j.withinReused(ctx, tx, record.WorkspaceID)
 }
 
 // sample has some of the frames rendered again that a job has taken over.
@@ -95,11 +106,11 @@ func FrameGone() error {
 	return fault.New(fault.QuoteExpired, "A frame that this quote reuses is no longer kept.")
 }
 
-// CountTaken counts frames that a new job takes over. newest is the last of them. It returns
-// the job before, whose seq orders them in the event stream.
-func CountTaken(ctx context.Context, tx *db.Tx, jobID string, frames int, newest RenderedFrame) error {
+// CountTaken counts frames that a new job takes over, and their bytes with those of their outputs.
+// newest is the last of them.
+func CountTaken(ctx context.Context, tx *db.Tx, jobID string, frames int, bytes int64, newest RenderedFrame) error {
 	_, err := tx.JobFramesTaken(ctx, query.JobFramesTakenParams{
-		Frames: int64(frames), RenderDevice: newest.Device, DeviceName: newest.DeviceName, BlenderVersion: newest.BlenderVersion, Renderer: newest.Renderer,
+		Frames: int64(frames), Bytes: bytes, RenderDevice: newest.Device, DeviceName: newest.DeviceName, BlenderVersion: newest.BlenderVersion, Renderer: newest.Renderer,
 		Now: tx.Now, JobID: jobID,
 	})
 	if err != nil {

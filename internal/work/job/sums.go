@@ -10,7 +10,7 @@ import (
 var jobRows = rowsum.Table[query.Job]{
 	Name: "job", Key: 1,
 	Except: []string{
-		"Status", "Seq", "FramesCompleted", "FramesReused", "RenderUs", "ChargedCents", "RenderDevice", "DeviceName", "BlenderVersion", "Renderer",
+		"Status", "Seq", "FramesCompleted", "FramesReused", "BytesReused", "RenderUs", "ChargedCents", "RenderDevice", "DeviceName", "BlenderVersion", "Renderer",
 		"FailureCode", "FailureMessage", "CancelReason", "ArtifactKey", "ArtifactFilename", "ArtifactSha256", "ArtifactSize", "ArtifactRemovedAt",
 		"Movie", "SubmittedAt", "ClaimedAt", "CompletedAt", "FailedAt", "CancelledAt", "UpdatedAt",
 		"Findings", "Frames", "RerenderOf", "Settings", // compared with frames and quote
@@ -22,7 +22,7 @@ var jobRows = rowsum.Table[query.Job]{
 // erasedJobRows is for jobs of erased workspaces: they never change again, and without
 // receipt and event nothing else confirms them, so the sum covers the whole row except
 // what frames and quote confirm.
-var erasedJobRows = rowsum.Table[query.Job]{Name: jobRows.Name, Key: jobRows.Key, Except: []string{"Findings", "Frames", "RerenderOf", "Settings", "Tags", "Search"}, Later: []string{"RequestID", "FramesReused", "StartedBy", "Pauses", "Movie"}}
+var erasedJobRows = rowsum.Table[query.Job]{Name: jobRows.Name, Key: jobRows.Key, Except: []string{"Findings", "Frames", "RerenderOf", "Settings", "Tags", "Search"}, Later: []string{"RequestID", "FramesReused", "BytesReused", "StartedBy", "Pauses", "Movie"}}
 
 // erasedReceiptRows are what stays of receipts. The sum covers the whole row.
 var erasedReceiptRows = rowsum.Table[query.ErasedReceipt]{Name: "erased_receipt", Key: 1}

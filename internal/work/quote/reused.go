@@ -12,8 +12,8 @@ import (
 )
 
 // reused looks for the frames that a quote takes over, where that was asked. free is their
-// number. A rerender takes none over: its caller wants them rendered. A scene that
-// writes more than a picture takes none over either: an earlier frame may lack it.
+// number. A rerender takes none over: its caller wants them rendered. A scene with
+// other views or previews takes none over either: their names come from the order.
 func (a RequestedFrames) reused(ctx context.Context, tx *db.Tx, workspaceID string, scene Scene, s Selection, until time.Time) (text string, free int, err error) {
 	if a.Reuse == nil || a.RerenderOf != "" {
 		return "", 0, nil
@@ -23,8 +23,8 @@ func (a RequestedFrames) reused(ctx context.Context, tx *db.Tx, workspaceID stri
 		frames = framelist.Range{First: s.Frames.Start, Last: s.Frames.End, Step: s.Frames.Step}.List()
 	}
 	pictures := *a.Reuse
-	if len(scene.FileOutputNodes) > 0 || scene.Multiview || scene.EXRPreviews {
-		pictures = pictures.Never("the scene writes other files with it")
+	if scene.Multiview || scene.EXRPreviews {
+		pictures = pictures.Never("the scene writes further views or previews with it")
 	}
 	if len(scene.Denoising) > 0 {
 		pictures = pictures.Denoised()

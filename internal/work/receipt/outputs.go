@@ -13,9 +13,6 @@ import (
 // consistentOutputs checks the outputs of a frame, and adds their names to those of the frames
 // before it: the ZIP holds each name once.
 func (f Frame) consistentOutputs(names map[string]bool) error {
-	if len(f.Outputs) > 0 && f.Reused != (Origin{}) {
-		return fmt.Errorf("frame %d was taken over and has outputs", f.Frame)
-	}
 	for _, o := range f.Outputs {
 		if framename.Path(o.Name) != o.Name || names[o.Name] {
 			return fmt.Errorf("frame %d has an output of the unusable name %q", f.Frame, o.Name)
@@ -27,6 +24,10 @@ func (f Frame) consistentOutputs(names map[string]bool) error {
 	}
 	return nil
 }
+
+// sameFile reports whether two outputs have the same bytes. Their names may differ: each is the only
+// one of its job.
+func (o Output) sameFile(p Output) bool { return o.SHA256 == p.SHA256 && o.SizeBytes == p.SizeBytes }
 
 // outputCount is the number of outputs of all frames.
 func (r Receipt) outputCount() (n int) {

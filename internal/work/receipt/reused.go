@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 
 	"svc.example/internal/ground/signingkey"
@@ -106,6 +107,9 @@ func (f Frame) comesFrom(earlier, later Receipt) error {
 		if old.Frame == f.Frame {
 			if old.SHA256 != f.SHA256 || old.PixelSHA256 != f.PixelSHA256 || old.SizeBytes != f.SizeBytes {
 				return fmt.Errorf("frame %d is not the picture that receipt %s states", f.Frame, earlier.ReceiptID)
+			}
+			if !slices.EqualFunc(old.Outputs, f.Outputs, Output.sameFile) {
+				return fmt.Errorf("frame %d does not have the outputs that receipt %s states", f.Frame, earlier.ReceiptID)
 			}
 			return nil
 		}

@@ -44,6 +44,20 @@ func partsAndOrigins(t *testing.T) (cases []judged) {
 		other := honest(t, 3, 2, 11, func(j *receipttest.Job) { change(j); j.Receipt.ReceiptID = "RCT-earlier" })
 		add(name, honest(t, 3, 5, 11, taken), other.Receipt)
 	}
+	// With outputs, of which only the bytes must be those of the origin.
+	withOutput := func(name, content string) func(*receipttest.Job) {
+		return func(j *receipttest.Job) { j.AddOutput(1, name, content); taken(j) }
+	}
+	had := honest(t, 3, 2, 11, func(j *receipttest.Job) {
+		j.AddOutput(1, "depth/0002.exr", "depth")
+		pack(t, j)
+		j.Receipt.ReceiptID = "RCT-earlier"
+	})
+	add("an output taken over", honest(t, 3, 5, 11, withOutput("depth/0002.exr", "depth")), had.Receipt)
+	add("an output taken over under another name", honest(t, 3, 5, 11, withOutput("depth/0002_2.exr", "depth")), had.Receipt)
+	add("another output than the origin's", honest(t, 3, 5, 11, withOutput("depth/0002.exr", "other")), had.Receipt)
+	add("an output that the origin lacks", honest(t, 3, 5, 11, withOutput("depth/0002.exr", "depth")), earlier.Receipt)
+	add("without the output of the origin", honest(t, 3, 5, 11, taken), had.Receipt)
 	cases = append(cases, configurations(t)...)
 	hash := func(digit string) string { return string(bytes.Repeat([]byte(digit), 64)) }
 	for name, lie := range map[string]struct {

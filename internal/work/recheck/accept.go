@@ -143,6 +143,13 @@ func (r *Rechecks) tell(p frames.Picture, class reuse.Class, found verdict, off 
 	}
 }
 
+// changedAlike reports whether a worker changed the settings that were changed for the reused frame.
+// It renders no files of File Output nodes here, which do not change the picture.
+func changedAlike(now []string, accepted string) bool {
+	now = slices.DeleteFunc(slices.Sorted(slices.Values(now)), func(name string) bool { return name == "file_output_muted" })
+	return strings.Join(now, ",") == accepted
+}
+
 // reused reads the frame that was reused as a picture to compare with. provable is false where
 // the two prove nothing: the worker is of another class or changed other settings, or a GPU's picture
 // cannot be decoded.
@@ -160,7 +167,7 @@ func (r *Rechecks) reused(ctx context.Context, p frames.Picture) (reused frames.
 		return reused, false, fmt.Errorf("read a reused frame: %w", err)
 	}
 	reused.PixelSHA256 = row.PixelSha256
-	if strings.Join(slices.Sorted(slices.Values(p.Switched)), ",") != row.Switched || p.Device != row.Device || p.DeviceName != row.DeviceName || p.Version != row.BlenderVersion || p.BuildHash != row.BuildHash {
+	if !changedAlike(p.Switched, row.Switched) || p.Device != row.Device || p.DeviceName != row.DeviceName || p.Version != row.BlenderVersion || p.BuildHash != row.BuildHash {
 		return reused, false, nil
 	}
 	if !r.Compares(p) || p.Small == nil {

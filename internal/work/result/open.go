@@ -21,24 +21,31 @@ import (
 // Errors: frame_not_found, artifact_expired, result_damaged. The caller closes the
 // result. Its bytes are those that were accepted.
 func OpenFrame(ctx context.Context, d *db.DB, whole *blob.Whole, blobs blob.Store, record query.Job, f Frame) (io.ReadCloser, error) {
-	if f.Origin != "" && record.ArtifactKey == "" {
-		o := &Origins{DB: d, Whole: whole, Blobs: blobs}
-		entry, err := o.Open(ctx, f)
-		if err != nil {
-			return nil, errors.Join(err, o.Close())
-		}
-		return zipEntry{entry, o}, nil
-	}
-	if f.Origin != "" {
-		return openZipped(ctx, whole, blobs, record, receipt.FrameEntry(f.File))
-	}
-	return openStored(ctx, whole, blobs, record, f, receipt.FrameEntry(f.File))
+	return openOf(ctx, d, whole, blobs, record, f, receipt.FrameEntry(f.File), func(o *Origins) (io.ReadCloser, error) { return o.Open(ctx, f) })
 }
 
 // OpenOutput opens a file that a File Output node wrote for a frame, as OpenFrame does. f is its
-// frame, with the file's name below outputs/, key and hash in place of the picture's.
-func OpenOutput(ctx context.Context, whole *blob.Whole, blobs blob.Store, record query.Job, f Frame) (io.ReadCloser, error) {
-	return openStored(ctx, whole, blobs, record, f, receipt.OutputEntry(f.File))
+// frame, with the file's name below outputs/, key and hash in place of the picture's; number is the
+// output's.
+func OpenOutput(ctx context.Context, d *db.DB, whole *blob.Whole, blobs blob.Store, record query.Job, f Frame, number int64) (io.ReadCloser, error) {
+	return openOf(ctx, d, whole, blobs, record, f, receipt.OutputEntry(f.File), func(o *Origins) (io.ReadCloser, error) { return o.OpenOutput(ctx, f, number) })
+}
+
+// openOf opens a file of f: of a frame that was taken over, in the ZIP, or in that of its origin
+// while there is none; of another, the file itself or the ZIP.
+func openOf(ctx context.Context, d *db.DB, whole *blob.Whole, blobs blob.Store, record query.Job, f Frame, entry string, early func(*Origins) (io.ReadCloser, error)) (io.ReadCloser, error) {
+	switch {
+	case f.Origin == "":
+		return openStored(ctx, whole, blobs, record, f, entry)
+	case record.ArtifactKey != "":
+		return openZipped(ctx, whole, blobs, record, entry)
+	}
+	o := &Origins{DB: d, Whole: whole, Blobs: blobs}
+	file, err := early(o)
+	if err != nil {
+		return nil, errors.Join(err, o.Close())
+	}
+	return zipEntry{file, o}, nil
 }
 
 // openStored opens the file of f, or the entry in the ZIP of its job.

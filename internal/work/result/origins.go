@@ -27,13 +27,29 @@ type Origins struct {
 // Open opens a frame's bytes. Errors: render_not_found, artifact_expired, result_damaged. The
 // caller closes the result before the next call.
 func (o *Origins) Open(ctx context.Context, f Frame) (io.ReadCloser, error) {
+	return o.open(ctx, f, func(tx *db.Tx) (string, error) {
+		origin, err := tx.FrameView(ctx, query.FrameViewParams{JobID: f.Origin, Frame: f.Frame})
+		return receipt.FrameEntry(origin.File), err
+	})
+}
+
+// OpenOutput opens an output of a frame, by its number, as Open does.
+func (o *Origins) OpenOutput(ctx context.Context, f Frame, number int64) (io.ReadCloser, error) {
+	return o.open(ctx, f, func(tx *db.Tx) (string, error) {
+		name, err := tx.FrameOutputName(ctx, query.FrameOutputNameParams{JobID: f.Origin, Frame: f.Frame, Number: number})
+		return receipt.OutputEntry(name), err
+	})
+}
+
+// open opens the entry of the ZIP of f's origin that named names.
+func (o *Origins) open(ctx context.Context, f Frame, named func(*db.Tx) (string, error)) (io.ReadCloser, error) {
 	var record query.Job
-	var origin query.FrameViewRow
+	var name string
 	err := o.DB.Read(ctx, func(tx *db.Tx) (err error) {
 		if record, err = tx.JobGet(ctx, f.Origin); err != nil {
 			return err
 		}
-		origin, err = tx.FrameView(ctx, query.FrameViewParams{JobID: f.Origin, Frame: f.Frame})
+		name, err = named(tx)
 		return err
 	})
 	if db.IsNotFound(err) {
@@ -45,7 +61,7 @@ func (o *Origins) Open(ctx context.Context, f Frame) (io.ReadCloser, error) {
 	if err := o.turnTo(ctx, record); err != nil {
 		return nil, err
 	}
-	entry, err := o.files.Open(receipt.FrameEntry(origin.File))
+	entry, err := o.files.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("read artifact: %w", err)
 	}

@@ -86,8 +86,29 @@ func Find(ctx context.Context, tx *db.Tx, workspaceID string, p Pictures, frames
 		}
 	}
 	found.From = origins(byKind[found.Kind])
+	if fits, err := outputsFit(ctx, tx, found.From); err != nil || !fits {
+		return Found{From: []Origin{}, Changes: p.Never(fmt.Sprintf("with more files of File Output nodes than the %d that a job may have", contract.JobOutputs)).earlier.rest(frames, nil)}, err
+	}
 	found.Changes = p.earlier.rest(frames, byKind[found.Kind])
 	return found, nil
+}
+
+// outputsFit reports whether frames of other jobs have no more outputs than a job may have. Those of
+// frames between them count too.
+func outputsFit(ctx context.Context, tx *db.Tx, from []Origin) (bool, error) {
+	outputs := int64(0)
+	for _, o := range from {
+		frames, err := framelist.Parse(o.Frames, contract.MaxFrames)
+		if err != nil {
+			return false, fmt.Errorf("read frames of %s: %w", o.JobID, err)
+		}
+		n, err := tx.FrameOutputsBetween(ctx, query.FrameOutputsBetweenParams{JobID: o.JobID, First: int64(slices.Min(frames)), Last: int64(slices.Max(frames))})
+		if err != nil {
+			return false, fmt.Errorf("count the outputs of %s: %w", o.JobID, err)
+		}
+		outputs += n
+	}
+	return outputs <= contract.JobOutputs, nil
 }
 
 // Jobs are the orders of the jobs of a workspace that Find looks at now, the newest first.

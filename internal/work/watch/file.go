@@ -41,7 +41,7 @@ func (r *Reader) open(ctx context.Context, record job.Record, f pictured) (io.Re
 
 func (r *Reader) openNow(ctx context.Context, record job.Record, f pictured) (io.ReadCloser, error) {
 	if f.output {
-		return result.OpenOutput(ctx, r.Whole, r.Blobs, record, f.row)
+		return result.OpenOutput(ctx, r.DB, r.Whole, r.Blobs, record, f.row, f.number)
 	}
 	return result.OpenFrame(ctx, r.DB, r.Whole, r.Blobs, record, f.row)
 }

@@ -22,6 +22,7 @@ type Output struct {
 type pictured struct {
 	row
 	output bool
+	number int64 // of the output
 }
 
 // Output finds a file that a File Output node wrote for an accepted frame, by its name below
@@ -42,7 +43,7 @@ func (r *Reader) Output(ctx context.Context, workspaceID, jobID string, frame in
 	if err != nil {
 		return p, fmt.Errorf("read an output of a frame: %w", err)
 	}
-	p.frame.output, p.SHA256 = true, found.Sha256
+	p.frame.output, p.frame.number, p.SHA256 = true, found.Number, found.Sha256
 	p.frame.File, p.frame.BlobKey, p.frame.Sha256, p.frame.SizeBytes = found.Name, found.BlobKey, found.Sha256, found.SizeBytes
 	return p, nil
 }

@@ -106,10 +106,17 @@ def reused_of(receipt: Dict[str, Any], earlier: Dict[str, Dict[str, Any]]) -> Tu
             raise Contradiction("receipt %s states no frame %d" % (origin["receipt_id"], number))
         if any(old[0][name] != frame[name] for name in ("sha256", "pixel_sha256", "size_bytes")):
             raise Contradiction("frame %d is not the picture that receipt %s states" % (number, origin["receipt_id"]))
+        if _files(old[0]) != _files(frame):
+            raise Contradiction("frame %d does not have the outputs that receipt %s states" % (number, origin["receipt_id"]))
     told = "%s of %d " % (_counted(len(taken), "frame"), receipt["frame_count"])
     if missing:
         return "skipped", told + "come from earlier receipts; not given, or not signed by these keys: %d" % len(missing)
     return ("ok", told + "are those of earlier receipts and cost nothing") if taken else ("", "")
+
+
+def _files(frame: Dict[str, Any]) -> List[Tuple[str, int]]:
+    """The outputs of a frame without their names, which may differ: each is the only one of its job."""
+    return [(output["sha256"], output["size_bytes"]) for output in frame.get("outputs", [])]
 
 
 def _counted(number: int, thing: str) -> str:
@@ -160,8 +167,8 @@ def is_output_name(name: str) -> bool:
 
 def _outputs(frame: Dict[str, Any], names: Set[str]) -> None:
     """Outputs have safe names, which no other output of the job has. Frames taken over have none."""
-    if "outputs" in frame and (not frame["outputs"] or "reused" in frame):
-        raise Contradiction("frame %d has an empty list of outputs, or was taken over" % frame["frame"])
+    if "outputs" in frame and not frame["outputs"]:
+        raise Contradiction("frame %d has an empty list of outputs" % frame["frame"])
     for output in frame.get("outputs", []):
         _members(output, OUTPUT, "an output")
         _hashed(output, "output %r" % output["name"])

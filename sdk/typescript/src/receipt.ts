@@ -115,7 +115,7 @@ export function stripsOf(r: CheckedReceipt): string {
 /** Compares the frames that were taken over with the receipts that they come from, by their ids: the text of the check "reused", or of a skipped one. */
 export function reusedOf(r: CheckedReceipt, earlier: Map<string, CheckedReceipt>): string | { skipped: string } {
   const taken = r.frames.filter(({ reused }) => reused), missing = new Set<string>();
-  for (const { frame, reused, sha256, pixel_sha256, size_bytes } of taken) {
+  for (const { frame, reused, sha256, pixel_sha256, size_bytes, outputs } of taken) {
     const { receipt_id, log_index } = reused!, origin = earlier.get(receipt_id);
     if (!origin) {
       missing.add(receipt_id);
@@ -125,10 +125,16 @@ export function reusedOf(r: CheckedReceipt, earlier: Map<string, CheckedReceipt>
     const old = origin.frames.find((one) => one.frame === frame);
     if (!old) throw new Error(`receipt ${receipt_id} states no frame ${frame}`);
     if (old.sha256 !== sha256 || old.pixel_sha256 !== pixel_sha256 || old.size_bytes !== size_bytes) throw new Error(`frame ${frame} is not the picture that receipt ${receipt_id} states`);
+    if (files(old.outputs) !== files(outputs)) throw new Error(`frame ${frame} does not have the outputs that receipt ${receipt_id} states`);
   }
   const told = `${counted(taken.length, "frame")} of ${r.frame_count}`;
   if (missing.size > 0) return { skipped: `${told} come from earlier receipts; not given, or not signed by these keys: ${missing.size}` };
   return `${told} are those of earlier receipts and cost nothing`;
+}
+
+/** The outputs of a frame without their names, which may differ: each is the only one of its job. */
+function files(outputs: Output[] = []): string {
+  return outputs.map(({ sha256, size_bytes }) => `${sha256} ${size_bytes}`).join("\n");
 }
 
 function counted(number: number, thing: string): string {
@@ -178,7 +184,7 @@ export function isOutputName(name: string): boolean {
 /** Outputs have safe names, which no other output of the job has. Frames taken over have none. */
 function checkOutputs(frame: CheckedFrame, names: Set<string>): void {
   if (!("outputs" in frame)) return;
-  if (!Array.isArray(frame.outputs) || frame.outputs.length === 0 || "reused" in frame) throw new Error(`frame ${frame.frame} has an empty list of outputs, or was taken over`);
+  if (!Array.isArray(frame.outputs) || frame.outputs.length === 0) throw new Error(`frame ${frame.frame} has an empty list of outputs`);
   for (const output of frame.outputs) {
     members(output, ["name", "sha256", "size_bytes"], "an output");
     hashed(output, `output ${output.name}`);

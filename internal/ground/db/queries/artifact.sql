@@ -20,4 +20,4 @@ SELECT * FROM failed_attempt WHERE subject = @job_id ORDER BY failed_at, item, a
 
 -- name: FrameOutputsOf :many
 -- The outputs of all frames of a job.
-SELECT frame, name, blob_key, sha256, size_bytes FROM frame_output WHERE job_id = @job_id ORDER BY frame, number;
+SELECT frame, number, name, blob_key, sha256, size_bytes FROM frame_output WHERE job_id = @job_id ORDER BY frame, number;

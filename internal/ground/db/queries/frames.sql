@@ -7,7 +7,7 @@ ON CONFLICT (job_id, frame) DO NOTHING;
 
 -- name: FramesToTake :many
 -- The accepted frames of a job, without Blender's output, for another job that takes some over.
-SELECT frame, file, sha256, pixel_sha256, size_bytes, width, height, device, device_name, blender_version, build_hash, renderer, switched, blank, checked
+SELECT frame, file, sha256, pixel_sha256, size_bytes, width, height, device, device_name, blender_version, build_hash, renderer, switched, blank, checked, outputs
 FROM frame WHERE job_id = @job_id AND finding = '' ORDER BY frame;
 
 -- name: FramesUnlike :many
@@ -19,12 +19,24 @@ SELECT frame, finding, switched FROM frame WHERE job_id = @job_id AND (finding <
 -- Accepted frames of one job for another. rows is a JSON array of objects with frame, ordinal, file
 -- and row_sum.
 INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt,
-  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, times, checked, origin, row_sum)
+  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, times, checked, outputs, origin, row_sum)
 SELECT CAST(@job_id AS text), f.frame, CAST(@seq AS bigint) + CAST(r.value ->> 'ordinal' AS bigint), CAST(r.value ->> 'ordinal' AS bigint), CAST(r.value ->> 'file' AS text),
   '', f.sha256, f.pixel_sha256, f.size_bytes, f.width, f.height, 0, '', 0,
-  f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, '', CAST(@accepted_at AS bigint), '', f.blank, '', f.checked, f.job_id, CAST(r.value ->> 'row_sum' AS text)
+  f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, '', CAST(@accepted_at AS bigint), '', f.blank, '', f.checked, f.outputs, f.job_id, CAST(r.value ->> 'row_sum' AS text)
 FROM json_array_elements(CAST(CAST(@rows AS text) AS json)) AS r (value)
 JOIN frame f ON f.job_id = @origin AND f.frame = CAST(r.value ->> 'frame' AS bigint);
+
+-- name: FrameOutputsTake :execrows
+-- The outputs of frames of one job for another. rows is a JSON array of objects with frame, number,
+-- name and row_sum.
+INSERT INTO frame_output (job_id, frame, number, name, blob_key, sha256, size_bytes, row_sum)
+SELECT CAST(@job_id AS text), o.frame, o.number, CAST(r.value ->> 'name' AS text), '', o.sha256, o.size_bytes, CAST(r.value ->> 'row_sum' AS text)
+FROM json_array_elements(CAST(CAST(@rows AS text) AS json)) AS r (value)
+JOIN frame_output o ON o.job_id = @origin AND o.frame = CAST(r.value ->> 'frame' AS bigint) AND o.number = CAST(r.value ->> 'number' AS bigint);
+
+-- name: FrameOutputsBetween :one
+-- How many outputs the frames of a job have that lie in a range.
+SELECT CAST(coalesce(sum(outputs), 0) AS bigint) FROM frame WHERE job_id = @job_id AND frame >= @first AND frame <= @last;
 
 -- name: FrameDelete :execrows
 DELETE FROM frame WHERE job_id = @job_id AND frame = @frame;
@@ -167,6 +179,7 @@ GROUP BY f.job_id, f.frame, f.outputs HAVING count(o.number) <> f.outputs
 ORDER BY f.job_id, f.frame LIMIT 1000;
 
 -- name: AuditFrameOutputs :many
--- Jobs that have outputs of frames that are not there.
+-- Jobs that have outputs of frames that are not there, or with a file of their own for a frame that
+-- was taken over.
 SELECT DISTINCT o.job_id FROM frame_output o
-WHERE NOT EXISTS (SELECT 1 FROM frame f WHERE f.job_id = o.job_id AND f.frame = o.frame AND f.origin = '');
+WHERE NOT EXISTS (SELECT 1 FROM frame f WHERE f.job_id = o.job_id AND f.frame = o.frame AND (f.origin = '') = (o.blob_key <> ''));

@@ -36,7 +36,7 @@ RETURNING *;
 
 -- name: JobFramesTaken :one
 -- A new job takes frames over, before it is on a queue.
-UPDATE job SET frames_completed = CAST(@frames AS bigint), frames_reused = CAST(@frames AS bigint), seq = seq + CAST(@frames AS bigint),
+UPDATE job SET frames_completed = CAST(@frames AS bigint), frames_reused = CAST(@frames AS bigint), bytes_reused = CAST(@bytes AS bigint), seq = seq + CAST(@frames AS bigint),
   render_device = @render_device, device_name = @device_name, blender_version = @blender_version, renderer = @renderer, updated_at = @now
 WHERE job_id = @job_id AND status IN ('awaiting_submit', 'queued') AND frames_completed = 0
 RETURNING *;
@@ -46,8 +46,8 @@ RETURNING *;
 SELECT frame FROM frame WHERE job_id = @job_id AND origin <> '' ORDER BY frame;
 
 -- name: FramesReusedKept :one
--- The frames that jobs of a workspace have taken over and that are kept, or will be.
-SELECT CAST(coalesce(sum(frames_reused), 0) AS bigint) FROM job
+-- The frames that jobs of a workspace have taken over and that are kept, or will be, and their bytes.
+SELECT CAST(coalesce(sum(frames_reused), 0) AS bigint) AS frames, CAST(coalesce(sum(bytes_reused), 0) AS bigint) AS bytes FROM job
 WHERE workspace_id = @workspace_id AND artifact_removed_at = 0 AND status NOT IN ('failed', 'cancelled');
 
 -- name: JobsTaking :one

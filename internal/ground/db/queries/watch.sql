@@ -30,7 +30,11 @@ FROM strip WHERE job_id = @job_id AND is_open = 1 ORDER BY frame, part LIMIT CAS
 
 -- name: FrameOutputGet :one
 -- A file of a File Output node, by its name.
-SELECT frame, name, blob_key, sha256, size_bytes FROM frame_output WHERE job_id = @job_id AND name = @name;
+SELECT frame, number, name, blob_key, sha256, size_bytes FROM frame_output WHERE job_id = @job_id AND name = @name;
+
+-- name: FrameOutputName :one
+-- The name of an output of a frame, by its number.
+SELECT name FROM frame_output WHERE job_id = @job_id AND frame = @frame AND number = @number;
 
 -- name: FrameOutputsSince :many
 -- The outputs of frames that were accepted after seq, up to last.

@@ -125,11 +125,12 @@ func (q *Queries) FrameLogsOf(ctx context.Context, arg FrameLogsOfParams) ([]Fra
 }
 
 const frameOutputsOf = `-- name: FrameOutputsOf :many
-SELECT frame, name, blob_key, sha256, size_bytes FROM frame_output WHERE job_id = $1 ORDER BY frame, number
+SELECT frame, number, name, blob_key, sha256, size_bytes FROM frame_output WHERE job_id = $1 ORDER BY frame, number
 `
 
 type FrameOutputsOfRow struct {
 	Frame     int64
+	Number    int64
 	Name      string
 	BlobKey   string
 	Sha256    string
@@ -148,6 +149,7 @@ func (q *Queries) FrameOutputsOf(ctx context.Context, jobID string) ([]FrameOutp
 		var i FrameOutputsOfRow
 		if err := rows.Scan(
 			&i.Frame,
+			&i.Number,
 			&i.Name,
 			&i.BlobKey,
 			&i.Sha256,

@@ -23,10 +23,11 @@ func (q *Queries) AuditFrameOrphans(ctx context.Context) (int64, error) {
 
 const auditFrameOutputs = `-- name: AuditFrameOutputs :many
 SELECT DISTINCT o.job_id FROM frame_output o
-WHERE NOT EXISTS (SELECT 1 FROM frame f WHERE f.job_id = o.job_id AND f.frame = o.frame AND f.origin = '')
+WHERE NOT EXISTS (SELECT 1 FROM frame f WHERE f.job_id = o.job_id AND f.frame = o.frame AND (f.origin = '') = (o.blob_key <> ''))
 `
 
-// Jobs that have outputs of frames that are not there.
+// Jobs that have outputs of frames that are not there, or with a file of their own for a frame that
+// was taken over.
 func (q *Queries) AuditFrameOutputs(ctx context.Context) ([]string, error) {
 	rows, err := q.db.QueryContext(ctx, auditFrameOutputs)
 	if err != nil {
@@ -98,7 +99,7 @@ func (q *Queries) AuditFrameOutputsGone(ctx context.Context) ([]AuditFrameOutput
 
 const auditFrameRows = `-- name: AuditFrameRows :many
 SELECT f.job_id, f.frame, f.seq, f.ordinal, f.file, f.blob_key, f.sha256, f.pixel_sha256, f.size_bytes, f.width, f.height, f.render_us, f.worker_id,
-  f.attempt, f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, f.accepted_at, f.finding, f.blank, f.times, f.checked, f.origin, f.outputs, f.row_sum, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum, j.findings, j.frames, j.rerender_of, j.request_id, j.settings, j.frames_reused, j.tags, j.search, j.started_by, j.pauses, j.movie
+  f.attempt, f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, f.accepted_at, f.finding, f.blank, f.times, f.checked, f.origin, f.outputs, f.row_sum, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum, j.findings, j.frames, j.rerender_of, j.request_id, j.settings, j.frames_reused, j.tags, j.search, j.started_by, j.pauses, j.movie, j.bytes_reused
 FROM frame f JOIN job j ON j.job_id = f.job_id AND j.job_id >= CAST($1 AS text)
 WHERE (f.job_id, f.frame) > (CAST($1 AS text), CAST($2 AS bigint)) ORDER BY f.job_id, f.frame LIMIT 500
 `
@@ -231,6 +232,7 @@ func (q *Queries) AuditFrameRows(ctx context.Context, arg AuditFrameRowsParams) 
 			&i.Job.StartedBy,
 			&i.Job.Pauses,
 			&i.Job.Movie,
+			&i.Job.BytesReused,
 		); err != nil {
 			return nil, err
 		}
@@ -822,6 +824,24 @@ func (q *Queries) FrameOutputNamed(ctx context.Context, arg FrameOutputNamedPara
 	return count, err
 }
 
+const frameOutputsBetween = `-- name: FrameOutputsBetween :one
+SELECT CAST(coalesce(sum(outputs), 0) AS bigint) FROM frame WHERE job_id = $1 AND frame >= $2 AND frame <= $3
+`
+
+type FrameOutputsBetweenParams struct {
+	JobID string
+	First int64
+	Last  int64
+}
+
+// How many outputs the frames of a job have that lie in a range.
+func (q *Queries) FrameOutputsBetween(ctx context.Context, arg FrameOutputsBetweenParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, frameOutputsBetween, arg.JobID, arg.First, arg.Last)
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const frameOutputsDrop = `-- name: FrameOutputsDrop :exec
 DELETE FROM frame_output WHERE job_id = $1 AND frame = $2
 `
@@ -843,6 +863,29 @@ DELETE FROM frame_output WHERE job_id IN (SELECT j.job_id FROM job j WHERE j.wor
 func (q *Queries) FrameOutputsErase(ctx context.Context, workspaceID string) error {
 	_, err := q.db.ExecContext(ctx, frameOutputsErase, workspaceID)
 	return err
+}
+
+const frameOutputsTake = `-- name: FrameOutputsTake :execrows
+INSERT INTO frame_output (job_id, frame, number, name, blob_key, sha256, size_bytes, row_sum)
+SELECT CAST($1 AS text), o.frame, o.number, CAST(r.value ->> 'name' AS text), '', o.sha256, o.size_bytes, CAST(r.value ->> 'row_sum' AS text)
+FROM json_array_elements(CAST(CAST($2 AS text) AS json)) AS r (value)
+JOIN frame_output o ON o.job_id = $3 AND o.frame = CAST(r.value ->> 'frame' AS bigint) AND o.number = CAST(r.value ->> 'number' AS bigint)
+`
+
+type FrameOutputsTakeParams struct {
+	JobID  string
+	Rows   string
+	Origin string
+}
+
+// The outputs of frames of one job for another. rows is a JSON array of objects with frame, number,
+// name and row_sum.
+func (q *Queries) FrameOutputsTake(ctx context.Context, arg FrameOutputsTakeParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, frameOutputsTake, arg.JobID, arg.Rows, arg.Origin)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const framesFound = `-- name: FramesFound :many
@@ -1000,10 +1043,10 @@ func (q *Queries) FramesPartlyBlank(ctx context.Context, arg FramesPartlyBlankPa
 
 const framesTake = `-- name: FramesTake :execrows
 INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt,
-  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, times, checked, origin, row_sum)
+  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, times, checked, outputs, origin, row_sum)
 SELECT CAST($1 AS text), f.frame, CAST($2 AS bigint) + CAST(r.value ->> 'ordinal' AS bigint), CAST(r.value ->> 'ordinal' AS bigint), CAST(r.value ->> 'file' AS text),
   '', f.sha256, f.pixel_sha256, f.size_bytes, f.width, f.height, 0, '', 0,
-  f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, '', CAST($3 AS bigint), '', f.blank, '', f.checked, f.job_id, CAST(r.value ->> 'row_sum' AS text)
+  f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, '', CAST($3 AS bigint), '', f.blank, '', f.checked, f.outputs, f.job_id, CAST(r.value ->> 'row_sum' AS text)
 FROM json_array_elements(CAST(CAST($4 AS text) AS json)) AS r (value)
 JOIN frame f ON f.job_id = $5 AND f.frame = CAST(r.value ->> 'frame' AS bigint)
 `
@@ -1033,7 +1076,7 @@ func (q *Queries) FramesTake(ctx context.Context, arg FramesTakeParams) (int64, 
 }
 
 const framesToTake = `-- name: FramesToTake :many
-SELECT frame, file, sha256, pixel_sha256, size_bytes, width, height, device, device_name, blender_version, build_hash, renderer, switched, blank, checked
+SELECT frame, file, sha256, pixel_sha256, size_bytes, width, height, device, device_name, blender_version, build_hash, renderer, switched, blank, checked, outputs
 FROM frame WHERE job_id = $1 AND finding = '' ORDER BY frame
 `
 
@@ -1053,6 +1096,7 @@ type FramesToTakeRow struct {
 	Switched       string
 	Blank          int64
 	Checked        string
+	Outputs        int64
 }
 
 // The accepted frames of a job, without Blender's output, for another job that takes some over.
@@ -1081,6 +1125,7 @@ func (q *Queries) FramesToTake(ctx context.Context, jobID string) ([]FramesToTak
 			&i.Switched,
 			&i.Blank,
 			&i.Checked,
+			&i.Outputs,
 		); err != nil {
 			return nil, err
 		}

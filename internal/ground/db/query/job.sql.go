@@ -559,7 +559,7 @@ func (q *Queries) AuditJobUploads(ctx context.Context, arg AuditJobUploadsParams
 }
 
 const auditJobs = `-- name: AuditJobs :many
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by, pauses, movie FROM job WHERE job_id > $1 ORDER BY job_id LIMIT 500
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by, pauses, movie, bytes_reused FROM job WHERE job_id > $1 ORDER BY job_id LIMIT 500
 `
 
 // A page of jobs. The queries after it read the rest of what the store knows
@@ -625,6 +625,7 @@ func (q *Queries) AuditJobs(ctx context.Context, after string) ([]Job, error) {
 			&i.StartedBy,
 			&i.Pauses,
 			&i.Movie,
+			&i.BytesReused,
 		); err != nil {
 			return nil, err
 		}
@@ -680,7 +681,7 @@ func (q *Queries) AuditReceiptCount(ctx context.Context) (int64, error) {
 }
 
 const auditReceipts = `-- name: AuditReceipts :many
-SELECT r.receipt_id, r.job_id, r.workspace_id, r.key_id, r.envelope, r.created_at, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum, j.findings, j.frames, j.rerender_of, j.request_id, j.settings, j.frames_reused, j.tags, j.search, j.started_by, j.pauses, j.movie FROM receipt r JOIN job j ON j.job_id = r.job_id
+SELECT r.receipt_id, r.job_id, r.workspace_id, r.key_id, r.envelope, r.created_at, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum, j.findings, j.frames, j.rerender_of, j.request_id, j.settings, j.frames_reused, j.tags, j.search, j.started_by, j.pauses, j.movie, j.bytes_reused FROM receipt r JOIN job j ON j.job_id = r.job_id
 WHERE r.receipt_id > $1 ORDER BY r.receipt_id LIMIT 20
 `
 
@@ -757,6 +758,7 @@ func (q *Queries) AuditReceipts(ctx context.Context, after string) ([]AuditRecei
 			&i.Job.StartedBy,
 			&i.Job.Pauses,
 			&i.Job.Movie,
+			&i.Job.BytesReused,
 		); err != nil {
 			return nil, err
 		}
@@ -892,16 +894,21 @@ func (q *Queries) FrameTimesOfPage(ctx context.Context, arg FrameTimesOfPagePara
 }
 
 const framesReusedKept = `-- name: FramesReusedKept :one
-SELECT CAST(coalesce(sum(frames_reused), 0) AS bigint) FROM job
+SELECT CAST(coalesce(sum(frames_reused), 0) AS bigint) AS frames, CAST(coalesce(sum(bytes_reused), 0) AS bigint) AS bytes FROM job
 WHERE workspace_id = $1 AND artifact_removed_at = 0 AND status NOT IN ('failed', 'cancelled')
 `
 
-// The frames that jobs of a workspace have taken over and that are kept, or will be.
-func (q *Queries) FramesReusedKept(ctx context.Context, workspaceID string) (int64, error) {
+type FramesReusedKeptRow struct {
+	Frames int64
+	Bytes  int64
+}
+
+// The frames that jobs of a workspace have taken over and that are kept, or will be, and their bytes.
+func (q *Queries) FramesReusedKept(ctx context.Context, workspaceID string) (FramesReusedKeptRow, error) {
 	row := q.db.QueryRowContext(ctx, framesReusedKept, workspaceID)
-	var column_1 int64
-	err := row.Scan(&column_1)
-	return column_1, err
+	var i FramesReusedKeptRow
+	err := row.Scan(&i.Frames, &i.Bytes)
+	return i, err
 }
 
 const framesTaken = `-- name: FramesTaken :many
@@ -1164,7 +1171,7 @@ UPDATE job SET frames_completed = frames_completed + 1, seq = seq + 1, render_us
   render_device = $2, device_name = $3, blender_version = $4,
   renderer = CASE WHEN renderer = 'synthetic' THEN renderer ELSE CAST($5 AS text) END, updated_at = $6
 WHERE job_id = $7 AND status = 'rendering'
-RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by, pauses, movie
+RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by, pauses, movie, bytes_reused
 `
 
 type JobFrameDoneParams struct {
@@ -1241,6 +1248,7 @@ func (q *Queries) JobFrameDone(ctx context.Context, arg JobFrameDoneParams) (Job
 		&i.StartedBy,
 		&i.Pauses,
 		&i.Movie,
+		&i.BytesReused,
 	)
 	return i, err
 }
@@ -1288,7 +1296,7 @@ const jobFrameUndone = `-- name: JobFrameUndone :one
 UPDATE job SET frames_completed = frames_completed - 1, frames_reused = frames_reused - CAST($1 AS bigint), seq = seq + 1,
   render_us = render_us - CAST($2 AS bigint), updated_at = $3
 WHERE job_id = $4 AND status = 'rendering'
-RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by, pauses, movie
+RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by, pauses, movie, bytes_reused
 `
 
 type JobFrameUndoneParams struct {
@@ -1359,19 +1367,21 @@ func (q *Queries) JobFrameUndone(ctx context.Context, arg JobFrameUndoneParams) 
 		&i.StartedBy,
 		&i.Pauses,
 		&i.Movie,
+		&i.BytesReused,
 	)
 	return i, err
 }
 
 const jobFramesTaken = `-- name: JobFramesTaken :one
-UPDATE job SET frames_completed = CAST($1 AS bigint), frames_reused = CAST($1 AS bigint), seq = seq + CAST($1 AS bigint),
-  render_device = $2, device_name = $3, blender_version = $4, renderer = $5, updated_at = $6
-WHERE job_id = $7 AND status IN ('awaiting_submit', 'queued') AND frames_completed = 0
-RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by, pauses, movie
+UPDATE job SET frames_completed = CAST($1 AS bigint), frames_reused = CAST($1 AS bigint), bytes_reused = CAST($2 AS bigint), seq = seq + CAST($1 AS bigint),
+  render_device = $3, device_name = $4, blender_version = $5, renderer = $6, updated_at = $7
+WHERE job_id = $8 AND status IN ('awaiting_submit', 'queued') AND frames_completed = 0
+RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by, pauses, movie, bytes_reused
 `
 
 type JobFramesTakenParams struct {
 	Frames         int64
+	Bytes          int64
 	RenderDevice   string
 	DeviceName     string
 	BlenderVersion string
@@ -1384,6 +1394,7 @@ type JobFramesTakenParams struct {
 func (q *Queries) JobFramesTaken(ctx context.Context, arg JobFramesTakenParams) (Job, error) {
 	row := q.db.QueryRowContext(ctx, jobFramesTaken,
 		arg.Frames,
+		arg.Bytes,
 		arg.RenderDevice,
 		arg.DeviceName,
 		arg.BlenderVersion,
@@ -1444,12 +1455,13 @@ func (q *Queries) JobFramesTaken(ctx context.Context, arg JobFramesTakenParams) 
 		&i.StartedBy,
 		&i.Pauses,
 		&i.Movie,
+		&i.BytesReused,
 	)
 	return i, err
 }
 
 const jobGet = `-- name: JobGet :one
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by, pauses, movie FROM job WHERE job_id = $1
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by, pauses, movie, bytes_reused FROM job WHERE job_id = $1
 `
 
 func (q *Queries) JobGet(ctx context.Context, jobID string) (Job, error) {
@@ -1507,12 +1519,13 @@ func (q *Queries) JobGet(ctx context.Context, jobID string) (Job, error) {
 		&i.StartedBy,
 		&i.Pauses,
 		&i.Movie,
+		&i.BytesReused,
 	)
 	return i, err
 }
 
 const jobLock = `-- name: JobLock :one
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by, pauses, movie FROM job WHERE job_id = $1 FOR UPDATE
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by, pauses, movie, bytes_reused FROM job WHERE job_id = $1 FOR UPDATE
 `
 
 func (q *Queries) JobLock(ctx context.Context, jobID string) (Job, error) {
@@ -1570,6 +1583,7 @@ func (q *Queries) JobLock(ctx context.Context, jobID string) (Job, error) {
 		&i.StartedBy,
 		&i.Pauses,
 		&i.Movie,
+		&i.BytesReused,
 	)
 	return i, err
 }
@@ -1908,7 +1922,7 @@ func (q *Queries) JobPageOfNewer(ctx context.Context, arg JobPageOfNewerParams) 
 }
 
 const jobPauses = `-- name: JobPauses :one
-UPDATE job SET pauses = $1 WHERE job_id = $2 RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by, pauses, movie
+UPDATE job SET pauses = $1 WHERE job_id = $2 RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by, pauses, movie, bytes_reused
 `
 
 type JobPausesParams struct {
@@ -1971,6 +1985,7 @@ func (q *Queries) JobPauses(ctx context.Context, arg JobPausesParams) (Job, erro
 		&i.StartedBy,
 		&i.Pauses,
 		&i.Movie,
+		&i.BytesReused,
 	)
 	return i, err
 }
@@ -2101,7 +2116,7 @@ func (q *Queries) JobTag(ctx context.Context, arg JobTagParams) error {
 }
 
 const jobViews = `-- name: JobViews :many
-SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer, job.row_sum, job.findings, job.frames, job.rerender_of, job.request_id, job.settings, job.frames_reused, job.tags, job.search, job.started_by, job.pauses, job.movie,
+SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer, job.row_sum, job.findings, job.frames, job.rerender_of, job.request_id, job.settings, job.frames_reused, job.tags, job.search, job.started_by, job.pauses, job.movie, job.bytes_reused,
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
     OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
   CAST(CASE WHEN job.status = 'rendering' THEN
@@ -2236,6 +2251,7 @@ func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsR
 			&i.Job.StartedBy,
 			&i.Job.Pauses,
 			&i.Job.Movie,
+			&i.Job.BytesReused,
 			&i.Notified,
 			&i.Held,
 			&i.Progress,
@@ -2353,7 +2369,7 @@ UPDATE job SET filename = CAST($1 AS text), search = CAST($1 AS text), tags = ''
   failure_message = CASE WHEN failure_message = '' THEN '' ELSE CAST($2 AS text) END,
   seq = CASE WHEN status = 'completed' AND artifact_removed_at = 0 THEN seq + 1 ELSE seq END,
   artifact_removed_at = CASE WHEN status = 'completed' AND artifact_removed_at = 0 THEN CAST($3 AS bigint) ELSE artifact_removed_at END
-WHERE workspace_id = $4 RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by, pauses, movie
+WHERE workspace_id = $4 RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by, pauses, movie, bytes_reused
 `
 
 type JobsEraseParams struct {
@@ -2430,6 +2446,7 @@ func (q *Queries) JobsErase(ctx context.Context, arg JobsEraseParams) ([]Job, er
 			&i.StartedBy,
 			&i.Pauses,
 			&i.Movie,
+			&i.BytesReused,
 		); err != nil {
 			return nil, err
 		}
@@ -2446,7 +2463,7 @@ func (q *Queries) JobsErase(ctx context.Context, arg JobsEraseParams) ([]Job, er
 
 const jobsForget = `-- name: JobsForget :many
 UPDATE job SET started_by = '' WHERE started_by = $1 AND started_by <> ''
-  AND NOT EXISTS (SELECT 1 FROM person p WHERE p.person_id = job.started_by) RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by, pauses, movie
+  AND NOT EXISTS (SELECT 1 FROM person p WHERE p.person_id = job.started_by) RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by, pauses, movie, bytes_reused
 `
 
 // Takes a person who was erased out of the jobs that they began.
@@ -2511,6 +2528,7 @@ func (q *Queries) JobsForget(ctx context.Context, personID string) ([]Job, error
 			&i.StartedBy,
 			&i.Pauses,
 			&i.Movie,
+			&i.BytesReused,
 		); err != nil {
 			return nil, err
 		}
@@ -2620,7 +2638,7 @@ func (q *Queries) JobsNeeding(ctx context.Context, arg JobsNeedingParams) ([]str
 }
 
 const jobsOfAll = `-- name: JobsOfAll :many
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by, pauses, movie FROM job
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by, pauses, movie, bytes_reused FROM job
 WHERE job_id < $1 AND (CAST($2 AS text) = '' OR workspace_id = CAST($2 AS text))
   AND (CAST($3 AS text) = '' OR status = CAST($3 AS text))
 ORDER BY job_id DESC
@@ -2702,6 +2720,7 @@ func (q *Queries) JobsOfAll(ctx context.Context, arg JobsOfAllParams) ([]Job, er
 			&i.StartedBy,
 			&i.Pauses,
 			&i.Movie,
+			&i.BytesReused,
 		); err != nil {
 			return nil, err
 		}

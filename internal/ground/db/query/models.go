@@ -422,6 +422,7 @@ type Job struct {
 	StartedBy         string
 	Pauses            string
 	Movie             int64
+	BytesReused       int64
 }
 
 type KeyStanding struct {

@@ -89,7 +89,7 @@ func (q *Queries) FrameLogsSince(ctx context.Context, arg FrameLogsSinceParams) 
 }
 
 const frameOutputGet = `-- name: FrameOutputGet :one
-SELECT frame, name, blob_key, sha256, size_bytes FROM frame_output WHERE job_id = $1 AND name = $2
+SELECT frame, number, name, blob_key, sha256, size_bytes FROM frame_output WHERE job_id = $1 AND name = $2
 `
 
 type FrameOutputGetParams struct {
@@ -99,6 +99,7 @@ type FrameOutputGetParams struct {
 
 type FrameOutputGetRow struct {
 	Frame     int64
+	Number    int64
 	Name      string
 	BlobKey   string
 	Sha256    string
@@ -111,12 +112,31 @@ func (q *Queries) FrameOutputGet(ctx context.Context, arg FrameOutputGetParams) 
 	var i FrameOutputGetRow
 	err := row.Scan(
 		&i.Frame,
+		&i.Number,
 		&i.Name,
 		&i.BlobKey,
 		&i.Sha256,
 		&i.SizeBytes,
 	)
 	return i, err
+}
+
+const frameOutputName = `-- name: FrameOutputName :one
+SELECT name FROM frame_output WHERE job_id = $1 AND frame = $2 AND number = $3
+`
+
+type FrameOutputNameParams struct {
+	JobID  string
+	Frame  int64
+	Number int64
+}
+
+// The name of an output of a frame, by its number.
+func (q *Queries) FrameOutputName(ctx context.Context, arg FrameOutputNameParams) (string, error) {
+	row := q.db.QueryRowContext(ctx, frameOutputName, arg.JobID, arg.Frame, arg.Number)
+	var name string
+	err := row.Scan(&name)
+	return name, err
 }
 
 const frameOutputsSince = `-- name: FrameOutputsSince :many

@@ -19,7 +19,7 @@ import (
 
 // A real Blender renders reused frames again, in a process of its own, and paints the same pixels.
 // The scene is denoised and its output is a movie: its worker switches both off, as each other one
-// here does, and so its frames are reused all the same.
+// here does, and so its frames are reused all the same, with the files of its File Output node.
 func TestBlenderRepeatsReusedFrames(t *testing.T) {
 	t.Parallel()
 	path := story.RealBlender(t)
@@ -31,7 +31,9 @@ func TestBlenderRepeatsReusedFrames(t *testing.T) {
 		err = os.WriteFile(file, scene, 0o600)
 	}
 	if err == nil {
-		err = story.Edit(path, file, "s.cycles.use_denoising = True; s.render.image_settings.file_format = 'FFMPEG'")
+		err = story.Edit(path, file, "s.cycles.use_denoising = True; s.render.image_settings.file_format = 'FFMPEG'; s.use_nodes = True; "+
+			"nodes = s.node_tree.nodes; out = nodes.new('CompositorNodeOutputFile'); out.base_path = '//layers'; "+
+			"s.node_tree.links.new(next(n for n in nodes if n.type == 'R_LAYERS').outputs['Image'], out.inputs[0])")
 	}
 	if err == nil {
 		scene, err = os.ReadFile(file)
@@ -50,6 +52,10 @@ func TestBlenderRepeatsReusedFrames(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.Await(started.JobID, client.StatusCompleted)
+		frames, err := c.Frames(story.Patient(t), started.JobID)
+		if err != nil || len(frames) != 2 || len(frames[0].Outputs) != 1 || frames[0].Outputs[0].Name != "layers/Image0001.exr" {
+			t.Errorf("the frames are %+v, %v", frames, err)
+		}
 	}
 	await.Until(t, "both reused frames are the same again", func() (same bool) {
 		svc.Read(func(ctx context.Context, tx *db.Tx) error {

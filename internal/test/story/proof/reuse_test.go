@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/digest"
 	"svc.example/internal/ground/signingkey"
 	"svc.example/internal/test/story"
 	"svc.example/internal/work/job"
@@ -185,16 +186,104 @@ func TestAQuoteSaysWhichFindingKeepsAFrameFromReuse(t *testing.T) {
 	})
 }
 
+// renderWithOutputs has a worker render so many frames with two files besides each picture, of
+// which one has the same name in all frames.
+func renderWithOutputs(t *testing.T, w story.ManualWorker, frames int) {
+	t.Helper()
+	for range frames {
+		w.DeliverOutputs(t, "layers/depth.png", "mask.png")
+	}
+}
+
+// Frames are taken over with the files of their File Output nodes: at once, in the ZIP and the
+// receipt, under names of which the new job has each once. A workspace keeps a bounded number of
+// their bytes.
+func TestReusedFramesHaveTheirOutputs(t *testing.T) {
+	story.Each(t, func(t *testing.T, config app.Config) {
+		config.ReusedBytes = 400_000
+		svc := story.Start(t, config)
+		c := svc.Caller(story.Credit)
+		size := client.Settings{ResolutionX: story.PictureWidth, ResolutionY: story.PictureHeight, Samples: 1}
+		w := svc.ManualWorker()
+		started, err := c.Take(quoteRevision(c, "scene", "94-96", size))
+		if err != nil {
+			t.Fatal(err)
+		}
+		renderWithOutputs(t, w, 3)
+		old := c.Await(started.JobID, client.StatusCompleted)
+
+		second := quoteRevision(c, "moved", "95-97", size)
+		wantReuse(t, second, 2, "95-96", "97", 1)
+		if started, err = c.Take(second); err != nil {
+			t.Fatal(err)
+		}
+		list, err := c.Frames(story.Patient(t), started.JobID)
+		if err != nil || len(list) != 2 || len(list[0].Outputs) != 2 {
+			t.Fatalf("before a worker comes the job has the frames %+v, %v", list, err)
+		}
+		for _, f := range list {
+			for _, o := range f.Outputs {
+				file, err := c.FrameOutput(story.Patient(t), started.JobID, f.Frame, o.Name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sum, err := digest.Of(file)
+				if err != nil || sum != o.SHA256 {
+					t.Errorf("%s of frame %d has the hash %s, %v, want %s", o.Name, f.Frame, sum, err, o.SHA256)
+				}
+				if err := file.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		renderWithOutputs(t, w, 1)
+		next := c.Await(started.JobID, client.StatusCompleted)
+		c.VerifiedZIP(next)
+		wantOrigins(c, old, next, 95, 96)
+		wantChain(c, old, next)
+		was, is := framesIn(c, old.JobID), framesIn(c, next.JobID)
+		names := map[string]bool{}
+		for i, f := range is.Frames {
+			for n, o := range f.Outputs {
+				if names[o.Name] {
+					t.Errorf("two outputs are called %s", o.Name)
+				}
+				names[o.Name] = true
+				if i < 2 && (o.SHA256 != was.Frames[i+1].Outputs[n].SHA256 || o.SizeBytes != was.Frames[i+1].Outputs[n].SizeBytes) {
+					t.Errorf("output %s is not that of the origin", o.Name)
+				}
+			}
+		}
+		if len(names) != 6 {
+			t.Errorf("the receipt lists the outputs %v", names)
+		}
+
+		// What is kept for nothing is bounded, with the outputs.
+		kept := int64(0)
+		for _, f := range is.Frames[:2] {
+			kept += f.SizeBytes + f.Outputs[0].SizeBytes + f.Outputs[1].SizeBytes
+		}
+		for range 400_000 / kept {
+			_, err = c.Take(quoteRevision(c, "moved", "95-96", size))
+			if err != nil {
+				break
+			}
+		}
+		story.WantRefusal(t, err, 409, "storage_limit_reached")
+	})
+}
+
 // wantOrigins checks that a job took exactly these frames over from an earlier one.
 func wantOrigins(c story.Caller, from, to *client.Job, frames ...int) {
 	c.T.Helper()
 	origin, r := framesIn(c, from.JobID), framesIn(c, to.JobID)
-	for i, f := range r.Frames {
+	for _, f := range r.Frames {
 		want := receipt.Origin{}
 		if slices.Contains(frames, f.Frame) {
 			want = receipt.Origin{ReceiptID: origin.ReceiptID, LogIndex: *origin.LogIndex}
-			if f.SHA256 != origin.Frames[i].SHA256 || f.PixelSHA256 != origin.Frames[i].PixelSHA256 || f.RenderSeconds != 0 {
-				c.T.Errorf("frame %d is %+v, it was %+v", f.Frame, f, origin.Frames[i])
+			was := origin.Frames[slices.IndexFunc(origin.Frames, func(o receipt.Frame) bool { return o.Frame == f.Frame })]
+			if f.SHA256 != was.SHA256 || f.PixelSHA256 != was.PixelSHA256 || f.RenderSeconds != 0 {
+				c.T.Errorf("frame %d is %+v, it was %+v", f.Frame, f, was)
 			}
 		}
 		if f.Reused != want {
