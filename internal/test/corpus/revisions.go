@@ -176,7 +176,7 @@ func RevisionsPage(pairs []Pair) string {
 	b.WriteString(`
 ## Revisions
 
-` + "`make corpus`" + ` also makes pairs of revisions (` + "`internal/test/corpus/scenes/revisions.py`" + `): a random scene, and the same scene after a random edit. Blender renders every frame of both. **Stale** frames are those that [svc diff](../revisions.md) calls unchanged and whose pictures differ: there must be none. **Found** frames are those with equal pictures that it calls unchanged.
+` + "`make corpus`" + ` also makes pairs of revisions (` + "`internal/test/corpus/scenes/revisions.py`" + `): a random scene, and the same scene after a random edit. Blender renders every frame of both. **Stale** frames are those that [svc diff](../revisions.md) calls unchanged and whose pictures, or files of File Output nodes, differ: there must be none. **Found** frames are those with equal pictures that it calls unchanged.
 
 | Blender | pairs | stale frames | equal frames found | of pairs in which some frames differ and some are equal | Blender itself makes two pictures | Blender ends |
 |---|---|---|---|---|---|---|

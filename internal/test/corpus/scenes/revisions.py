@@ -1,5 +1,5 @@
 """Makes pairs of revisions: a random scene, and the same after a random edit; renders all
-frames of both, and says which differ.
+frames of both, and says which differ, in the picture or in a file of a File Output node.
 
     blender -b --factory-startup --python revisions.py -- FIRST COUNT FOLDER [EDIT...]
 
@@ -7,6 +7,7 @@ A pair follows from its number and the edits to choose from; without names they 
 scene.blend and its files, and becomes a line of JSON on standard output.
 """
 
+import hashlib
 import json
 import os
 import random
@@ -21,11 +22,12 @@ sys.path.insert(0, os.path.dirname(__file__))
 sys.dont_write_bytecode = True
 
 import randomly  # noqa: E402
-from randomly import PARTS, PLAIN, animatable, animate, another, cube, dress, link, owners, render, stage  # noqa: E402
+from randomly import PARTS, PLAIN, animatable, animate, another, cube, dress, link, owners, picture, render, stage  # noqa: E402
 
 warnings.simplefilter("ignore")
 
 FRAMES = [1, 2, 3, 4, 5, 6]
+WRITTEN = "written"  # next to the .blend: what File Output nodes write
 randomly.FRAMES[:] = FRAMES
 
 
@@ -244,7 +246,31 @@ def tuned(rng, scene):
             setattr(scene.cycles, name, another(rng, prop, getattr(scene.cycles, name)))
 
 
-MORE = (textured, textured, from_library, driven, driven, rigged, rigged, followers, followers, strips, marked, tuned)
+def written(rng, scene):
+    """File Output nodes that write what the picture does not show: a pass, a node's result, another
+    view layer."""
+    scene.use_nodes = True
+    tree = scene.node_tree
+    view = scene.view_layers[0]
+    view.use_pass_z, view.use_pass_normal, view.use_pass_diffuse_color = True, True, True
+    if len(scene.view_layers) == 1 and rng.random() < 0.5:
+        scene.view_layers.new("for files")
+    for at in range(rng.choice((1, 2))):
+        layers = tree.nodes.new("CompositorNodeRLayers")
+        layers.layer = rng.choice(scene.view_layers).name
+        source = rng.choice([socket for socket in layers.outputs if socket.enabled])
+        if rng.random() < 0.5:
+            node = tree.nodes.new(rng.choice(("CompositorNodeBlur", "CompositorNodeGamma", "CompositorNodeHueSat", "CompositorNodeExposure", "CompositorNodeTransform")))
+            link(tree, source, node.inputs["Image"])
+            source = node.outputs[0]
+        out = tree.nodes.new("CompositorNodeOutputFile")
+        out.base_path = "//" + WRITTEN
+        out.format.file_format, out.format.color_mode, out.format.color_depth = "PNG", "RGBA", rng.choice(("8", "16"))
+        out.file_slots[0].path = "file%d_" % at
+        link(tree, source, out.inputs[0])
+
+
+MORE = (written, written, textured, textured, from_library, driven, driven, rigged, rigged, followers, followers, strips, marked, tuned)
 
 
 def curves():
@@ -626,12 +652,38 @@ def settings(rng, scene):
     return True
 
 
+def output_files(rng, scene):
+    """Something of a File Output node, or of what leads to it alone."""
+    outs = [node for node in (scene.node_tree.nodes if scene.use_nodes else ()) if node.type == "OUTPUT_FILE"]
+    if not outs:
+        return False
+    out = rng.choice(outs)
+    what = rng.choice(("depth", "path", "folder", "mute", "source", "value"))
+    if what == "depth":
+        out.format.color_depth = "8" if out.format.color_depth == "16" else "16"
+    elif what == "path":
+        out.file_slots[0].path += "b"
+    elif what == "folder":
+        out.base_path += "/deeper"
+    elif what == "mute":
+        out.mute = True
+    else:
+        before = out.inputs[0].links[0].from_node
+        if what == "source" or before.type == "R_LAYERS":
+            layers = before if before.type == "R_LAYERS" else before.inputs["Image"].links[0].from_node
+            layers.layer = scene.view_layers[-1].name if layers.layer == scene.view_layers[0].name else scene.view_layers[0].name
+        else:
+            value = next(socket for socket in before.inputs if socket.type == "VALUE" and not socket.is_linked)
+            value.default_value += 0.5
+    return True
+
+
 # Edits of keys come more often: only they can leave some frames as they are.
 EDITS = (
     move_key, move_key, move_key, insert_key, insert_key, remove_key, remove_key, shape_key_of_a_curve, shape_key_of_a_curve,
     any_property, any_property, any_property, any_property, interface_only, current_frame, current_frame, stored_values, stored_values, save_again, longer, rename, rename, reorder,
     swap_texture, edit_library, library_material, library_nested, library_key, library_property, library_unused, library_again,
-    custom_property, drive, add_object, remove_object, hide, move_point, unused, settings, settings,
+    custom_property, drive, add_object, remove_object, hide, move_point, unused, settings, settings, output_files,
 )
 
 
@@ -657,6 +709,8 @@ def make():
     parts = rng.sample(PLAIN, 2) + ([rng.choice(PARTS)] if rng.random() < 0.3 else []) + ([rng.choice(MORE)] if rng.random() < 0.5 else [])
     if ONLY and all("library" in name for name in ONLY) and from_library not in parts:
         parts.append(from_library)
+    if output_files.__name__ in ONLY and written not in parts:
+        parts.append(written)
     for part in parts:
         part(rng, scene)
     for _ in range(rng.choice((1, 2, 3))):
@@ -685,7 +739,19 @@ def pictures(side, frames):
     scene.render.use_persistent_data = False
     scene.render.filepath = os.path.join(FOLDER, "frame_")
     scene.frame_step = 1
-    return [render(frame) for frame in frames]
+    return [(render(frame), files(side)) for frame in frames]
+
+
+def files(side):
+    """The pixels of what File Output nodes wrote for a frame, by name. It removes the files."""
+    folder, found = os.path.join(here(side), WRITTEN), {}
+    for base, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(base, name)
+            with open(path, "rb") as file:
+                found[os.path.relpath(path, folder)] = hashlib.sha256(picture(file.read())).hexdigest()
+    shutil.rmtree(folder, ignore_errors=True)
+    return found
 
 
 def compare():

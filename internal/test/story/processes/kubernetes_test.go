@@ -49,7 +49,7 @@ func kubectl(t *testing.T, input string, words ...string) string {
 	t.Helper()
 	out, err := tryKubectl(input, words...)
 	if err != nil {
-		t.Fatalf("kubectl %v: %v: %s", words, err, out)
+		t.Fatalf("kubectl %v: %v: %s", words, err, strings.ReplaceAll(out, "\n", "; ")) // make deploy-test prints this line
 	}
 	return out
 }
