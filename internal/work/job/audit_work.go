@@ -126,6 +126,9 @@ func auditFrames(f facts, breach func(rule, subject, format string, args ...any)
 	if f.frames.Reused != j.FramesReused {
 		wrong("it says that it took %d frames over, there are %d", j.FramesReused, f.frames.Reused)
 	}
+	if j.BytesReused != 0 && j.BytesReused != f.frames.BytesReused { // 0 also where an older version took frames over
+		wrong("it says that these have %d bytes, there are %d", j.BytesReused, f.frames.BytesReused)
+	}
 	if f.frames.Frames != j.FramesCompleted || f.frames.RenderUs != j.RenderUs {
 		wrong("it says %d frames in %d microseconds, there are %d in %d", j.FramesCompleted, j.RenderUs, f.frames.Frames, f.frames.RenderUs)
 	}

@@ -28,10 +28,13 @@ WHERE job_id = @job_id AND status = 'rendering'
 RETURNING *;
 
 -- name: JobFrameUndone :one
--- An accepted frame is rendered again.
+-- An accepted frame is rendered again. Its row is gone, and those of its outputs.
 UPDATE job SET frames_completed = frames_completed - 1, frames_reused = frames_reused - CAST(@reused AS bigint), seq = seq + 1,
+  bytes_reused = CASE WHEN bytes_reused = 0 THEN 0 ELSE
+    (SELECT CAST(coalesce(sum(f.size_bytes), 0) AS bigint) FROM frame f WHERE f.job_id = job.job_id AND f.origin <> '') +
+    (SELECT CAST(coalesce(sum(o.size_bytes), 0) AS bigint) FROM frame_output o WHERE o.job_id = job.job_id AND o.blob_key = '') END,
   render_us = render_us - CAST(@render_us AS bigint), updated_at = @now
-WHERE job_id = @job_id AND status = 'rendering'
+WHERE job.job_id = @job_id AND status = 'rendering'
 RETURNING *;
 
 -- name: JobFramesTaken :one
@@ -285,11 +288,12 @@ SELECT e.receipt_id, e.job_id, e.workspace_id, e.created_at FROM erased_receipt 
 SELECT * FROM webhook_event WHERE job_id <> '' AND job_id > @after AND job_id <= @last;
 
 -- name: AuditJobFrames :many
--- The sums of accepted frames.
-SELECT job_id, count(*) AS frames, CAST(sum(render_us) AS bigint) AS render_us, CAST(coalesce(min(CASE WHEN origin = '' THEN accepted_at END), 0) AS bigint) AS first_at, CAST(max(accepted_at) AS bigint) AS last_at,
-  CAST(sum(CASE WHEN origin <> '' THEN 1 ELSE 0 END) AS bigint) AS reused,
-  CAST(sum(CASE WHEN renderer = 'synthetic' THEN 1 ELSE 0 END) AS bigint) AS synthetic
-FROM frame WHERE job_id > @after AND job_id <= @last GROUP BY job_id;
+-- The sums of accepted frames. bytes_reused has the outputs of those that were taken over.
+SELECT f.job_id, count(*) AS frames, CAST(sum(f.render_us) AS bigint) AS render_us, CAST(coalesce(min(CASE WHEN f.origin = '' THEN f.accepted_at END), 0) AS bigint) AS first_at, CAST(max(f.accepted_at) AS bigint) AS last_at,
+  CAST(sum(CASE WHEN f.origin <> '' THEN 1 ELSE 0 END) AS bigint) AS reused,
+  CAST(sum(CASE WHEN f.origin <> '' THEN f.size_bytes ELSE 0 END) + coalesce((SELECT sum(o.size_bytes) FROM frame_output o WHERE o.job_id = f.job_id AND o.blob_key = ''), 0) AS bigint) AS bytes_reused,
+  CAST(sum(CASE WHEN f.renderer = 'synthetic' THEN 1 ELSE 0 END) AS bigint) AS synthetic
+FROM frame f WHERE f.job_id > @after AND f.job_id <= @last GROUP BY f.job_id;
 
 -- name: AuditJobLastFrames :many
 -- The frame that each job accepted last.

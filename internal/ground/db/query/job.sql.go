@@ -222,10 +222,11 @@ func (q *Queries) AuditJobExpiries(ctx context.Context, arg AuditJobExpiriesPara
 }
 
 const auditJobFrames = `-- name: AuditJobFrames :many
-SELECT job_id, count(*) AS frames, CAST(sum(render_us) AS bigint) AS render_us, CAST(coalesce(min(CASE WHEN origin = '' THEN accepted_at END), 0) AS bigint) AS first_at, CAST(max(accepted_at) AS bigint) AS last_at,
-  CAST(sum(CASE WHEN origin <> '' THEN 1 ELSE 0 END) AS bigint) AS reused,
-  CAST(sum(CASE WHEN renderer = 'synthetic' THEN 1 ELSE 0 END) AS bigint) AS synthetic
-FROM frame WHERE job_id > $1 AND job_id <= $2 GROUP BY job_id
+SELECT f.job_id, count(*) AS frames, CAST(sum(f.render_us) AS bigint) AS render_us, CAST(coalesce(min(CASE WHEN f.origin = '' THEN f.accepted_at END), 0) AS bigint) AS first_at, CAST(max(f.accepted_at) AS bigint) AS last_at,
+  CAST(sum(CASE WHEN f.origin <> '' THEN 1 ELSE 0 END) AS bigint) AS reused,
+  CAST(sum(CASE WHEN f.origin <> '' THEN f.size_bytes ELSE 0 END) + coalesce((SELECT sum(o.size_bytes) FROM frame_output o WHERE o.job_id = f.job_id AND o.blob_key = ''), 0) AS bigint) AS bytes_reused,
+  CAST(sum(CASE WHEN f.renderer = 'synthetic' THEN 1 ELSE 0 END) AS bigint) AS synthetic
+FROM frame f WHERE f.job_id > $1 AND f.job_id <= $2 GROUP BY f.job_id
 `
 
 type AuditJobFramesParams struct {
@@ -234,16 +235,17 @@ type AuditJobFramesParams struct {
 }
 
 type AuditJobFramesRow struct {
-	JobID     string
-	Frames    int64
-	RenderUs  int64
-	FirstAt   int64
-	LastAt    int64
-	Reused    int64
-	Synthetic int64
+	JobID       string
+	Frames      int64
+	RenderUs    int64
+	FirstAt     int64
+	LastAt      int64
+	Reused      int64
+	BytesReused int64
+	Synthetic   int64
 }
 
-// The sums of accepted frames.
+// The sums of accepted frames. bytes_reused has the outputs of those that were taken over.
 func (q *Queries) AuditJobFrames(ctx context.Context, arg AuditJobFramesParams) ([]AuditJobFramesRow, error) {
 	rows, err := q.db.QueryContext(ctx, auditJobFrames, arg.After, arg.Last)
 	if err != nil {
@@ -260,6 +262,7 @@ func (q *Queries) AuditJobFrames(ctx context.Context, arg AuditJobFramesParams) 
 			&i.FirstAt,
 			&i.LastAt,
 			&i.Reused,
+			&i.BytesReused,
 			&i.Synthetic,
 		); err != nil {
 			return nil, err
@@ -1294,8 +1297,11 @@ func (q *Queries) JobFrameLists(ctx context.Context, arg JobFrameListsParams) ([
 
 const jobFrameUndone = `-- name: JobFrameUndone :one
 UPDATE job SET frames_completed = frames_completed - 1, frames_reused = frames_reused - CAST($1 AS bigint), seq = seq + 1,
+  bytes_reused = CASE WHEN bytes_reused = 0 THEN 0 ELSE
+    (SELECT CAST(coalesce(sum(f.size_bytes), 0) AS bigint) FROM frame f WHERE f.job_id = job.job_id AND f.origin <> '') +
+    (SELECT CAST(coalesce(sum(o.size_bytes), 0) AS bigint) FROM frame_output o WHERE o.job_id = job.job_id AND o.blob_key = '') END,
   render_us = render_us - CAST($2 AS bigint), updated_at = $3
-WHERE job_id = $4 AND status = 'rendering'
+WHERE job.job_id = $4 AND status = 'rendering'
 RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search, started_by, pauses, movie, bytes_reused
 `
 
@@ -1306,7 +1312,7 @@ type JobFrameUndoneParams struct {
 	JobID    string
 }
 
-// An accepted frame is rendered again.
+// An accepted frame is rendered again. Its row is gone, and those of its outputs.
 func (q *Queries) JobFrameUndone(ctx context.Context, arg JobFrameUndoneParams) (Job, error) {
 	row := q.db.QueryRowContext(ctx, jobFrameUndone,
 		arg.Reused,
