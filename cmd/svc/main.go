@@ -67,7 +67,7 @@ type program struct {
 	Cancel   account.Cancel   `cmd:"" group:"Jobs and account" help:"Cancel a job that no worker has claimed. It costs nothing."`
 	Pause    account.Pause    `cmd:"" group:"Jobs and account" help:"Pause a job. Frames that are being rendered are finished."`
 	Resume   account.Resume   `cmd:"" group:"Jobs and account" help:"Resume a paused job."`
-	Priority account.Priority `cmd:"" group:"Jobs and account" help:"Put a job before or behind others of its workspace."`
+	Priority account.Priority `cmd:"" group:"Jobs and account" help:"Put a job ahead of or behind the others of its workspace."`
 	Tag      account.Tag      `cmd:"" group:"Jobs and account" help:"Give a job tags, by which you find it again."`
 	Wallet   account.Wallet   `cmd:"" group:"Jobs and account" help:"Show the balance and the ledger."`
 	Keys     account.Keys     `cmd:"" group:"Jobs and account" help:"Manage the workspace's agent keys, with an account key."`
@@ -77,7 +77,7 @@ type program struct {
 	Status   account.Status   `cmd:"" group:"Jobs and account" help:"Show the service's version and limits, and the owner of your key."`
 	Open     account.Open     `cmd:"" group:"Jobs and account" help:"Open a job's proof page, or the service, in the browser."`
 
-	Verify     proof.Verify     `cmd:"" group:"Check results" help:"Check a receipt and the ZIP that it describes, or a release of svc, without a network."`
+	Verify     proof.Verify     `cmd:"" group:"Check results" help:"Check a folder of frames and its receipt, or a release of svc, without a network."`
 	FrameProof proof.FrameProof `cmd:"" group:"Check results" help:"Extract the proof of one frame from a receipt, to share it without the other frames."`
 	Log        proof.Log        `cmd:"" group:"Check results" help:"Check the log of receipts."`
 

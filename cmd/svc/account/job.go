@@ -60,6 +60,9 @@ func printJob(w io.Writer, j *client.Job, now time.Time) {
 	row("file", fmt.Sprintf("%s, %s", j.Filename, terminal.InBytes.Text(j.InputSizeBytes)))
 	row("frames", framesText(j))
 	row("tags", strings.Join(j.Tags, ", "))
+	if j.Priority != 0 && j.Priority != contract.DefaultPriority {
+		row("priority", fmt.Sprintf("%d, of %d to %d", j.Priority, contract.LowestPriority, contract.HighestPriority))
+	}
 	if j.RerenderOf != "" {
 		row("again", "frames of "+j.RerenderOf)
 	}

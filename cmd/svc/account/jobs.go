@@ -73,7 +73,7 @@ func (c *Jobs) Run(app *kong.Context) (err error) {
 // sayNone says that the list is empty, and how to change that.
 func (c *Jobs) sayNone(app *kong.Context) {
 	if c.Status+c.Tag+c.Search+c.From+c.To+c.Person+c.Frames != "" {
-		terminal.Printf(app.Stdout, "no such jobs; without these flags, all are listed")
+		terminal.Printf(app.Stdout, "no jobs match; without these flags, all are listed")
 		return
 	}
 	terminal.Printf(app.Stdout, "no jobs yet. To render a scene:")

@@ -220,10 +220,18 @@ func usage(n *kong.Node) string {
 		line += " " + arg.Summary()
 	}
 	for at := n; at.Type != kong.ApplicationNode; at = at.Parent {
-		for _, flag := range at.Flags {
-			if flag.Required {
-				line += " --" + flag.Name + " " + placeholder(flag)
+		for i, flag := range at.Flags {
+			if !flag.Required {
+				continue
 			}
+			shown := " --" + flag.Name
+			if !flag.IsBool() {
+				shown += " " + placeholder(flag)
+			}
+			if i > 0 && len(flag.Xor) > 0 && slices.Equal(at.Flags[i-1].Xor, flag.Xor) {
+				shown = " |" + shown // one of the two
+			}
+			line += shown
 		}
 	}
 	if len(values(n)) > len(n.Positional) {

@@ -46,7 +46,7 @@ type Admin struct {
 		Cancel     jobCancel     `cmd:"" help:"Cancel a job that no worker has claimed, as its owner could."`
 		Pause      jobPause      `cmd:"" help:"Give workers no more frames of a job. They finish those that they have."`
 		Resume     jobResume     `cmd:"" help:"Let workers take frames of a paused job again."`
-		Priority   jobPriority   `cmd:"" help:"Put a job before or behind others of its workspace."`
+		Priority   jobPriority   `cmd:"" help:"Put a job ahead of or behind the others of its workspace."`
 		Fail       jobFail       `cmd:"" help:"End a job at any time, with a reason that its owner is shown. Its full price is returned."`
 	} `cmd:"" help:"Inspect jobs, pause, order and end them."`
 	Worker struct {

@@ -15,6 +15,7 @@ import (
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/numbers"
+	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/operator"
 )
@@ -77,6 +78,12 @@ func (c *jobShow) Run(k *kong.Context) error {
 	terminal.Printf(k.Stdout, "%s  %s, %d of %s, %s", o.JobID, o.Status, o.FramesCompleted, terminal.CountOf(o.FrameCount, "frame"), o.Filename)
 	terminal.Printf(k.Stdout, "workspace %s, upload %s, created %s", o.WorkspaceID, o.UploadID, o.CreatedAt.Format(time.DateTime))
 	terminal.Printf(k.Stdout, "price %s, reserved %s, charged %s", numbers.Dollars(o.PriceCents), numbers.Dollars(o.ReservedCents), numbers.Dollars(o.ChargedCents))
+	if o.Priority != nil && *o.Priority != dispatch.DefaultPriority {
+		terminal.Printf(k.Stdout, "priority %d", *o.Priority)
+	}
+	if o.PausedBy != nil {
+		terminal.Printf(k.Stdout, "paused by the %s", *o.PausedBy)
+	}
 	if o.WaitingReason != nil {
 		terminal.Printf(k.Stdout, "waits: %s", *o.WaitingReason)
 	}
@@ -134,7 +141,7 @@ type jobAnyBlender struct {
 // Run lifts the rule that a job stays with one Blender version and denoising. Errors:
 // render_not_found, job_ended, invalid_request for the reason.
 func (c *jobAnyBlender) Run(k *kong.Context) error {
-	return c.end(k, c.Job, call{method: http.MethodPost, path: "/any-blender", body: reasoned{c.Reason}}, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+	return c.onJob(k, c.Job, call{method: http.MethodPost, path: "/any-blender", body: reasoned{c.Reason}}, statusAlone, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 		return operator.AnyBlender(ctx, tx, c.Job, c.Reason)
 	})
 }
@@ -149,7 +156,7 @@ type jobPause struct {
 // Run pauses a job. Its workspace cannot resume it. Errors: render_not_found,
 // render_not_pausable, invalid_request for the reason.
 func (c *jobPause) Run(k *kong.Context) error {
-	return c.end(k, c.Job, call{method: http.MethodPost, path: "/pause", body: reasoned{c.Reason}}, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+	return c.onJob(k, c.Job, call{method: http.MethodPost, path: "/pause", body: reasoned{c.Reason}}, whoPaused, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 		return operator.PauseJob(ctx, tx, jobs(), c.Job, c.Reason)
 	})
 }
@@ -163,7 +170,7 @@ type jobResume struct {
 // Run resumes a job that an operator or its workspace paused. Errors: render_not_found,
 // render_not_pausable.
 func (c *jobResume) Run(k *kong.Context) error {
-	return c.end(k, c.Job, call{method: http.MethodPost, path: "/resume"}, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+	return c.onJob(k, c.Job, call{method: http.MethodPost, path: "/resume"}, whoPaused, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 		return operator.ResumeJob(ctx, tx, jobs(), c.Job)
 	})
 }
@@ -178,7 +185,7 @@ type jobPriority struct {
 // Run orders a job among those of its workspace. Errors: render_not_found,
 // render_not_pausable, invalid_request.
 func (c *jobPriority) Run(k *kong.Context) error {
-	return c.end(k, c.Job, call{method: http.MethodPut, path: "/priority", body: map[string]int{"priority": c.Priority}}, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+	return c.onJob(k, c.Job, call{method: http.MethodPut, path: "/priority", body: map[string]int{"priority": c.Priority}}, itsPriority, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 		return operator.PrioritizeJob(ctx, tx, jobs(), c.Job, c.Priority)
 	})
 }
@@ -192,7 +199,7 @@ type jobCancel struct {
 // Run cancels a job that no worker has claimed. Cancelling a cancelled job again changes
 // nothing. Errors: render_not_found, render_not_cancellable.
 func (c *jobCancel) Run(k *kong.Context) error {
-	return c.end(k, c.Job, call{method: http.MethodPost, path: "/cancel"}, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+	return c.onJob(k, c.Job, call{method: http.MethodPost, path: "/cancel"}, itsCharge, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 		return operator.CancelJob(ctx, tx, jobs(), c.Job)
 	})
 }
@@ -207,14 +214,14 @@ type jobFail struct {
 // Run ends a job that has not ended, in any state (decisions 24). Errors:
 // render_not_found, job_ended, invalid_request for the reason.
 func (c *jobFail) Run(k *kong.Context) error {
-	return c.end(k, c.Job, call{method: http.MethodPost, path: "/fail", body: reasoned{c.Reason}}, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+	return c.onJob(k, c.Job, call{method: http.MethodPost, path: "/fail", body: reasoned{c.Reason}}, itsCharge, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 		return operator.FailJob(ctx, tx, jobs(), c.Job, c.Reason)
 	})
 }
 
-// end asks, ends or changes a job and prints it. The path of the call is that below the job. The
-// job's owner and its workers learn of it by the transaction's commit.
-func (f actFlags) end(k *kong.Context, jobID string, c call, propose func(ctx context.Context, tx *db.Tx) (operator.Act, error)) error {
+// onJob asks, ends or changes a job and prints it with what the act was about. The path of the
+// call is that below the job. The job's owner and its workers learn of it by the transaction's commit.
+func (f actFlags) onJob(k *kong.Context, jobID string, c call, about func(operator.JobActed) []field, propose func(ctx context.Context, tx *db.Tx) (operator.Act, error)) error {
 	var after operator.JobActed
 	c.path = "/jobs" + part(jobID) + c.path
 	err := f.act(c, &after, propose, func(ctx context.Context, tx *db.Tx) (err error) {
@@ -224,7 +231,26 @@ func (f actFlags) end(k *kong.Context, jobID string, c call, propose func(ctx co
 	if err != nil {
 		return err
 	}
-	return f.print(k, field{"job_id", after.JobID}, field{"status", after.Status}, field{"charged_cents", after.ChargedCents})
+	return f.print(k, append([]field{{"job_id", after.JobID}, {"status", after.Status}}, about(after)...)...)
+}
+
+// statusAlone is onJob's about for what changes neither of the others.
+func statusAlone(operator.JobActed) []field { return nil }
+
+func itsCharge(j operator.JobActed) []field { return []field{{"charged_cents", j.ChargedCents}} }
+
+func itsPriority(j operator.JobActed) []field {
+	if j.Priority == nil {
+		return nil
+	}
+	return []field{{"priority", *j.Priority}}
+}
+
+func whoPaused(j operator.JobActed) []field {
+	if j.PausedBy == nil {
+		return nil
+	}
+	return []field{{"paused_by", *j.PausedBy}}
 }
 
 // sortedKeys returns the keys of a map in their order.

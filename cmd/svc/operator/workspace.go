@@ -81,7 +81,11 @@ func (c *workspaceShow) Run(k *kong.Context) error {
 		return terminal.PrintJSON(k.Stdout, w)
 	}
 	terminal.Printf(k.Stdout, "%s  %s, created %s", w.WorkspaceID, w.Name, w.CreatedAt.Format(time.DateTime))
-	terminal.Printf(k.Stdout, "available %s, reserved %s, proof pages %t", numbers.Dollars(w.AvailableCents), numbers.Dollars(w.ReservedCents), w.ProofPage)
+	shown := "hidden"
+	if w.ProofPage {
+		shown = "public"
+	}
+	terminal.Printf(k.Stdout, "available %s, reserved %s, proof pages %s", numbers.Dollars(w.AvailableCents), numbers.Dollars(w.ReservedCents), shown)
 	printTerms(k.Stdout, w)
 	if w.OwedCents > 0 {
 		terminal.Printf(k.Stdout, "owes %s: payments were taken back after they were spent", numbers.Dollars(w.OwedCents))
@@ -154,7 +158,7 @@ func (c *workspaceCreate) Run(k *kong.Context) error {
 	}
 	if !made.Created {
 		terminal.Printf(k.Stderr, "svc: %s has this workspace already: no key and no balance was added, and secrets are shown only once", strings.TrimSpace(c.Email))
-		terminal.Printf(k.Stderr, "a new key, and money:")
+		terminal.Printf(k.Stderr, "To create a key for it, or to add money:")
 		terminal.Printf(k.Stderr, "  svc admin key create --kind agent --workspace %s --name NAME", made.WorkspaceID)
 		terminal.Printf(k.Stderr, "  svc admin workspace credit %s --cents N", made.WorkspaceID)
 		return c.print(k, field{"workspace_id", made.WorkspaceID}, field{"created", false})

@@ -39,7 +39,7 @@ func (Config) Help() string {
 // named is the flag of the commands that work on one profile. It is checked before
 // the command runs.
 type named struct {
-	Profile string `env:"SVC_PROFILE" config:"-" default:"default" placeholder:"NAME" help:"Profile to use. Default: the one named default."`
+	Profile string `env:"SVC_PROFILE" config:"-" default:"default" placeholder:"NAME" help:"Profile to use."`
 }
 
 // set is svc config set.

@@ -146,6 +146,9 @@ func changeIf(name string, with func(*Stored) error) (path string, err error) {
 func choose(name string) (path string, err error) {
 	return rewrite(func(all *file) (changed bool, err error) {
 		if _, there := all.Profiles[name]; !there && name != DefaultName {
+			if len(all.Profiles) == 0 {
+				return false, terminal.WrongUsagef("there is no profile %q. Save one with:\n  svc config set server URL --profile %s", name, name)
+			}
 			return false, terminal.WrongUsagef("there is no profile %q. Saved are: %s", name, all.names())
 		}
 		all.Current = name

@@ -30,7 +30,7 @@ const KeyVariable = "SVC_KEY"
 // are those of a worker.
 type ServerFlags struct {
 	Server  string `env:"SVC_SERVER" config:"-" placeholder:"URL" help:"Address of the service, from the flag, the environment or the profile, in this order. Default: http://127.0.0.1:8080."`
-	Profile string `env:"SVC_PROFILE" config:"-" placeholder:"NAME" help:"Profile with server and key, see svc config. Without it, the one of svc config use, else the one named default."`
+	Profile string `env:"SVC_PROFILE" config:"-" placeholder:"NAME" help:"Profile with server and key, see svc config. Without it, the one chosen with svc config use, or otherwise the one named default."`
 }
 
 // Flags are ServerFlags and the key, for the commands that need one.

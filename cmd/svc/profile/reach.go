@@ -84,6 +84,7 @@ const checkRedirects = "Check the address (--server) and the redirects of the pr
 // between has the refusals that come from what stands in front of a service, where they are
 // not in svc's form, and what to do about each.
 var between = map[int]string{
+	http.StatusUnauthorized:                  "Ask whoever runs the network or the proxy to let svc through without a password",
 	http.StatusForbidden:                     "Ask whoever runs the network or the proxy to let svc through",
 	http.StatusProxyAuthRequired:             "Give the proxy's user and password in HTTPS_PROXY",
 	http.StatusRequestEntityTooLarge:         "Ask the service's operator to let the proxy pass uploads of 100 MiB, or send a smaller file",

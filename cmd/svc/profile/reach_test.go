@@ -36,9 +36,10 @@ func TestAWrongServerSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 	}
 	encrypted.StartTLS()
 	large, forbidden, many, network := serve(413, "<html>too large"), serve(403, "<html>"), serve(429, "<html>"), serve(511, "<html>")
+	password := serve(401, "<html>")
 	signIn := httptest.NewServer(http.RedirectHandler("https://login.invalid/?to=here", http.StatusFound))
 	t.Cleanup(signIn.Close)
-	for _, s := range []*httptest.Server{large, forbidden, many, network} {
+	for _, s := range []*httptest.Server{large, forbidden, many, network, password} {
 		s.Start()
 	}
 	loop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }))
@@ -77,6 +78,7 @@ func TestAWrongServerSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		proxy.URL:                  "a proxy answers at " + proxy.URL + " (502 Bad Gateway) instead of the service behind it",
 		large.URL:                  "a proxy or firewall in front of " + large.URL + " refuses the request (413 Request Entity Too Large), not the service. Ask the service's operator to let the proxy pass uploads",
 		forbidden.URL:              "refuses the request (403 Forbidden), not the service. Ask whoever runs the network",
+		password.URL:               "refuses the request (401 Unauthorized), not the service. Ask whoever runs the network",
 		many.URL:                   "refuses the request (429 Too Many Requests), not the service. Wait a minute",
 		signIn.URL:                 signIn.URL + " redirects to https://login.invalid, which looks like a sign-in page. Sign in there",
 		noTLS.URL:                  noTLS.URL + " redirects to https, and nothing there speaks TLS. Check",

@@ -25,8 +25,12 @@ import (
 // Replace writes a file of that mode at path, in place of what is there. A reader sees
 // the old bytes or the new ones, never a mixture. After a crash in between, path is as
 // it was and a file named ".part-*" may be left next to it. On Windows an open file
-// cannot be replaced, so it retries for 2 s.
+// cannot be replaced, so it retries for 2 s. A device or a pipe, such as /dev/stdout, is
+// written to instead: replaced, it would be gone for every program of the machine.
 func Replace(path string, data []byte, mode fs.FileMode) error {
+	if noFile(path) {
+		return os.WriteFile(path, data, mode)
+	}
 	return write(path, data, mode, robustio.Rename, Sync)
 }
 
@@ -39,7 +43,22 @@ func Create(path string, data []byte, mode fs.FileMode) error {
 
 // Publish gives the file at from the name to, in place of what is there. Both must
 // be in one file system. from must be closed, or at least not be written any more.
-func Publish(from, to string) error { return publish(from, to, robustio.Rename, Sync) }
+// Error: ErrNoFile, and then to stays as it is.
+func Publish(from, to string) error {
+	if noFile(to) {
+		return fmt.Errorf("write %s: %w", to, ErrNoFile)
+	}
+	return publish(from, to, robustio.Rename, Sync)
+}
+
+// ErrNoFile reports that a file cannot take the place of what has its name.
+var ErrNoFile = errors.New("it is a device or a pipe, not a file")
+
+// noFile reports whether path leads to something that only programs can read from or write to.
+func noFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
+}
 
 // MkdirAll makes a folder and its missing parents, with mode 0700. When it returns,
 // the new entries are on the disk. Unlike os.MkdirAll it syncs each parent, because

@@ -59,6 +59,10 @@ const (
 	// MaxFrames bounds the frames of one job, and with it a receipt's size.
 	MaxFrames      = 10000
 	MaxFrameNumber = 1048574 // the last frame that Blender knows
+	// A job's priority is between these, and begins with the middle one.
+	LowestPriority  = 1
+	DefaultPriority = 50
+	HighestPriority = 100
 	// MaxUploadBytes is 100 MiB. The bytes are counted while they arrive;
 	// nothing of a larger upload is stored.
 	MaxUploadBytes = 104857600

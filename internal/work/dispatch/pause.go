@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
@@ -22,9 +23,9 @@ const (
 
 // Bounds of a job's priority, and the one that it begins with.
 const (
-	LowestPriority  = 1
-	DefaultPriority = 50
-	HighestPriority = 100
+	LowestPriority  = contract.LowestPriority
+	DefaultPriority = contract.DefaultPriority
+	HighestPriority = contract.HighestPriority
 )
 
 // ErrPaused means that a job was paused after it was chosen for a worker.

@@ -67,7 +67,7 @@ func readTag(text string) (string, error) {
 	case !utf8.ValidString(text) || strings.ContainsFunc(tag, hidden):
 		return "", fault.Field(tagsField, "must not have invisible or invalid characters")
 	case strings.Contains(tag, ","):
-		return "", fault.Field(tagsField, "must not have commas within a tag")
+		return "", fault.Field(tagsField, "must not contain commas")
 	case utf8.RuneCountInString(tag) > MaxTagCharacters:
 		return "", fault.Field(tagsField, "must have at most %d characters each", MaxTagCharacters)
 	}

@@ -25,15 +25,17 @@ func (a *Acted) Set(act Act, done bool) { *a = Acted{true, act.What, done} }
 // JobActed is a job after an act.
 type JobActed struct {
 	Acted
-	JobID        string     `json:"job_id"`
-	Status       job.Status `json:"status"`
-	ChargedCents int64      `json:"charged_cents"`
+	JobID        string           `json:"job_id"`
+	Status       job.Status       `json:"status"`
+	PausedBy     *dispatch.Pauser `json:"paused_by" doc:"Null unless the job is paused." enum:"workspace,operator"`
+	Priority     *int             `json:"priority" doc:"Its priority among the jobs of its workspace; null unless it is queued or rendering." minimum:"1" maximum:"100"`
+	ChargedCents int64            `json:"charged_cents"`
 }
 
 // JobAfter reads a job after an act.
 func JobAfter(ctx context.Context, tx *db.Tx, jobs *job.Jobs, jobID string) (JobActed, error) {
 	o, err := jobs.Object(ctx, tx, jobID)
-	return JobActed{JobID: o.JobID, Status: o.Status, ChargedCents: o.ChargedCents}, err
+	return JobActed{JobID: o.JobID, Status: o.Status, PausedBy: o.PausedBy, Priority: o.Priority, ChargedCents: o.ChargedCents}, err
 }
 
 // WorkerActed is a worker after an act.

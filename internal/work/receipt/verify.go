@@ -13,8 +13,8 @@ import (
 	"svc.example/internal/ground/signingkey"
 )
 
-// ErrBadArtifact reports that the ZIP is not the one in the receipt.
-var ErrBadArtifact = errors.New("bad artifact")
+// ErrBadArtifact reports that the ZIP, or another file, is not the one that was signed.
+var ErrBadArtifact = errors.New("a file is not the one that was signed")
 
 // ErrTestReceipt reports a receipt of test mode: nothing was rendered or paid. A verifier
 // accepts none unless asked to ([Report.TakeTest]).

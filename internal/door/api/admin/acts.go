@@ -166,7 +166,7 @@ func (s *Server) jobActs() []route {
 			func(ctx context.Context, tx *db.Tx, in *JobAct) (operator.Act, error) {
 				return operator.ResumeJob(ctx, tx, s.Jobs, in.Job)
 			}, show),
-		acts(s, to("setJobPriority", http.MethodPut, "/priority", "Put a job before or behind others of its workspace", bodyCodes(fault.RenderNotPausable)...).with(priorityRequest{80}), after,
+		acts(s, to("setJobPriority", http.MethodPut, "/priority", "Put a job ahead of or behind the others of its workspace", bodyCodes(fault.RenderNotPausable)...).with(priorityRequest{80}), after,
 			func(ctx context.Context, tx *db.Tx, in *priorityInput) (operator.Act, error) {
 				return operator.PrioritizeJob(ctx, tx, s.Jobs, in.Job, in.Body.Priority)
 			}, func(ctx context.Context, tx *db.Tx, in *priorityInput) (operator.JobActed, error) {
