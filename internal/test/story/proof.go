@@ -1,15 +1,18 @@
 package story
 
 import (
+	"archive/zip"
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"svc.example/client"
+	"svc.example/internal/work/receipt"
 )
 
 // Proven is a completed job with all that proves it.
@@ -32,8 +35,8 @@ func (c Caller) Proven(job *client.Job) (p Proven) {
 	return p
 }
 
-// Outside has scripts/verify-outside check what a caller keeps of a job. The file whose name
-// ends with change is changed by flip; "" changes none.
+// Outside has scripts/verify-outside check what a caller keeps of a job, its frames too. The
+// files whose names end with change are changed by flip; "" changes none.
 func (c Caller) Outside(job *client.Job, change string, flip func([]byte) []byte) (output string, err error) {
 	c.T.Helper()
 	folder, p := c.T.TempDir(), c.Proven(job)
@@ -48,14 +51,13 @@ func (c Caller) Outside(job *client.Job, change string, flip func([]byte) []byte
 	if err != nil {
 		c.T.Fatal(err)
 	}
-	for name, content := range map[string][]byte{
-		"receipt.json": p.Receipt.Envelope, "proof.json": proof, "signing-key.pem": []byte(p.Keys[0].PublicKeyPEM), artifact.Filename: nil,
-	} {
-		if content == nil {
-			if content, err = os.ReadFile(filepath.Join(folder, name)); err != nil {
-				c.T.Fatal(err)
-			}
-		}
+	archive, err := os.ReadFile(filepath.Join(folder, artifact.Filename))
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	kept := c.loose(archive)
+	kept["receipt.json"], kept["proof.json"], kept["signing-key.pem"], kept[artifact.Filename] = p.Receipt.Envelope, proof, []byte(p.Keys[0].PublicKeyPEM), archive
+	for name, content := range kept {
 		if strings.HasSuffix(name, change) && change != "" {
 			content = flip(bytes.Clone(content))
 		}
@@ -65,4 +67,22 @@ func (c Caller) Outside(job *client.Job, change string, flip func([]byte) []byte
 	}
 	text, err := exec.CommandContext(Patient(c.T), "../../../../scripts/verify-outside", folder).CombinedOutput()
 	return string(text), err
+}
+
+// loose are the frames of a ZIP, by their names outside it.
+func (c Caller) loose(archive []byte) map[string][]byte {
+	c.T.Helper()
+	files, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	frames := map[string][]byte{}
+	for _, f := range files.File {
+		if name, is := strings.CutPrefix(f.Name, receipt.FrameEntry("")); is {
+			if frames[name], err = fs.ReadFile(files, f.Name); err != nil {
+				c.T.Fatal(err)
+			}
+		}
+	}
+	return frames
 }

@@ -169,6 +169,7 @@ func TestOthersVerifyWithTheirOwnTools(t *testing.T) {
 			return b
 		}, "signature does not match"},
 		"artifact":   {".zip", func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, "the receipt names"},
+		"frame":      {".png", func(b []byte) []byte { return append(b, 0) }, "is not the file of the receipt"},
 		"checkpoint": {"proof.json", replace(`/log\n2\n`, `/log\n3\n`), "not signed by a known key"},
 		"path":       {"proof.json", replace(p.Proof.InclusionProof[0], stranger), "not in the log"},
 		"index":      {"proof.json", replace(`"log_index":1`, `"log_index":0`), "another leaf"},
