@@ -24,6 +24,26 @@ type Share struct {
 	LastViewedAt *time.Time `json:"last_viewed_at"` // nil before the first view
 }
 
+// SavedFilter is a search of jobs that a person has saved under a name. Its members are those of
+// JobsRequest; "" for any.
+type SavedFilter struct {
+	FilterID  string    `json:"filter_id"`
+	Name      string    `json:"name"`
+	Status    string    `json:"status"`
+	Search    string    `json:"q"`
+	Tag       string    `json:"tag"`
+	From      string    `json:"from"`
+	To        string    `json:"to"`
+	Person    string    `json:"person"`
+	Frames    string    `json:"frames"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// Request selects the jobs that the filter finds.
+func (f SavedFilter) Request() JobsRequest {
+	return JobsRequest{Status: f.Status, Search: f.Search, Tag: f.Tag, From: f.From, To: f.To, Person: f.Person, Frames: f.Frames}
+}
+
 // FrameComment is what a visitor of a job's public page wrote about a frame. Author and Text are what
 // a stranger typed: show them as plain text.
 type FrameComment struct {

@@ -154,6 +154,18 @@ func (c *Client) Shares(ctx context.Context) ([]Share, error) {
 	return answer.Value, nil
 }
 
+// SavedFilters lists the searches that the maker of the key has saved in this workspace, by
+// name. [SavedFilter.Request] selects their jobs.
+func (c *Client) SavedFilters(ctx context.Context) ([]SavedFilter, error) {
+	answer, err := ask[struct {
+		Value []SavedFilter `json:"filters"`
+	}](ctx, c, call{method: "GET", path: "/v1/workspace/filters"}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return answer.Value, nil
+}
+
 // Upload reads an inspected upload with its newest quote; one that has expired is replaced.
 // It spends nothing. Error: *Error with upload_not_found.
 func (c *Client) Upload(ctx context.Context, uploadID string) (*Quote, error) {

@@ -27,7 +27,7 @@ func Operations() []Operation {
 		{steps, "createUpload createRender submitRender preflightRender"},
 		{call, "getRootOpenAPI getOpenAPI"},
 		{call, "compareLeaderboardGPUs getLeaderboardGPU listLeaderboardGPUs getLeaderboardLatest getLeaderboardRank getLeaderboardResult searchLeaderboard getLeaderboardStats getLeaderboardTop"},
-		{call, "listFilters saveFilter changeFilter deleteFilter"},
+		{call, "saveFilter changeFilter deleteFilter"},
 		{browser, "createAgentKey listApiKeys createApiKey revokeApiKey setProofPages"},
 		{browser, "showLink signIn askForLink finishOpenID startOpenID getSession signOut"},
 		{"Stripe calls it.", "receiveStripeEvent"},

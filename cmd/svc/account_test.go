@@ -26,6 +26,7 @@ import (
 	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/savedfilter"
 	"svc.example/internal/work/synthetic"
 	"svc.example/internal/work/worker"
 )
@@ -63,7 +64,7 @@ func accountScripts(t *testing.T) testscript.Params {
 				return err
 			}
 			e.Setenv("OPERATOR_KEY", key)
-			s.workspace = w.ID
+			s.workspace, s.email = w.ID, w.Email
 			if s.session, s.err = sessionOf(started.DB, w.Email); s.err != nil {
 				return s.err
 			}
@@ -81,6 +82,7 @@ func accountScripts(t *testing.T) testscript.Params {
 			},
 			"worker":      func(ts *testscript.TestScript, _ bool, _ []string) { serviceOf(ts).work(ts) },
 			"ended":       func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).ended(ts, args[0]) },
+			"filter":      func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).filter(ts, args[0], args[1]) },
 			"fail":        func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).fail(ts, args[0]) },
 			"receiver":    func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).receiver(ts, args[0]) },
 			"silent":      func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).silent(ts, args[0]) },
@@ -104,6 +106,7 @@ type scriptService struct {
 	url                string
 	agent              *client.Client
 	workspace, session string       // of the person whose keys the script has
+	email              string       // of the same person
 	verified           atomic.Int64 // webhooks with a good signature, or requests to a silent server
 	err                error
 }
@@ -122,6 +125,25 @@ func (s *scriptService) start(ts *testscript.TestScript, name, count string) {
 	started, err := s.agent.Start(ctx, q, client.StartRequest{LegalAcceptance: client.LegalV1})
 	ts.Check(err)
 	ts.Setenv(name, started.JobID)
+}
+
+// filter is filter NAME FRAMES: the person saves a search for queued jobs that have the frames,
+// and has a key of their own in OWN_KEY.
+func (s *scriptService) filter(ts *testscript.TestScript, name, frames string) {
+	var key identity.NewKey
+	ctx := context.Background()
+	ts.Check(s.app.DB.Write(ctx, func(tx *db.Tx) error {
+		person, err := identity.CreateWorkspace(ctx, tx, s.email)
+		if err != nil {
+			return err
+		}
+		who := identity.Principal{WorkspaceID: person.WorkspaceID, Credential: identity.Credential{Kind: identity.SessionCredential, PersonID: person.PersonID}}
+		if _, err = savedfilter.Save(ctx, tx, who, savedfilter.Filter{Name: name, Status: job.Queued, Search: job.Filter{Frames: frames}}); err == nil {
+			key, err = identity.CreateOwnAccountKey(ctx, tx, who, "own", false)
+		}
+		return err
+	}))
+	ts.Setenv("OWN_KEY", key.Secret)
 }
 
 // operatorKey makes an operator key that acts.

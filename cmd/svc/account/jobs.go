@@ -1,9 +1,11 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,6 +30,7 @@ type Jobs struct {
 	To     string `env:"-" placeholder:"DAY" help:"Only jobs created on this day (UTC) or earlier."`
 	Person string `env:"-" placeholder:"WHO" help:"Only jobs that this person started, or keys that they made: an e-mail address, what is before its @, or a person id."`
 	Frames string `env:"-" placeholder:"LIST" help:"Only jobs that have all of these frames, such as 118 or 1-20,40-60x5."`
+	Filter string `env:"-" placeholder:"NAME" help:"Only jobs that your saved filter with this name finds. The flags above replace parts of it."`
 	Watch  bool   `env:"-" help:"Watch until every listed job has ended (Ctrl-C stops). Redraws on a terminal; otherwise prints one line per change."`
 }
 
@@ -50,7 +53,11 @@ func (c *Jobs) Run(app *kong.Context) (err error) {
 	}
 	ctx, stop := untilSignal(&err)
 	defer stop()
-	wanted := client.JobsRequest{Status: c.Status, Tag: c.Tag, Search: c.Search, From: c.From, To: c.To, Person: c.Person, Frames: c.Frames, Limit: most}
+	wanted, err := c.wanted(ctx, api)
+	if err != nil {
+		return err
+	}
+	wanted.Limit = most
 	if c.Watch {
 		return c.watch(ctx, app.Stdout, wanted)
 	}
@@ -70,9 +77,41 @@ func (c *Jobs) Run(app *kong.Context) (err error) {
 	})
 }
 
+// wanted selects the jobs: those of the saved filter, which flags change.
+func (c *Jobs) wanted(ctx context.Context, api *client.Client) (client.JobsRequest, error) {
+	var from client.JobsRequest
+	if c.Filter != "" {
+		saved, err := api.SavedFilters(ctx)
+		if err != nil {
+			return from, err
+		}
+		is := slices.IndexFunc(saved, func(f client.SavedFilter) bool { return strings.EqualFold(f.Name, c.Filter) })
+		if is < 0 {
+			return from, noFilter(c.Filter, saved)
+		}
+		from = saved[is].Request()
+	}
+	return client.JobsRequest{
+		Status: cmp.Or(c.Status, from.Status), Tag: cmp.Or(c.Tag, from.Tag), Search: cmp.Or(c.Search, from.Search), From: cmp.Or(c.From, from.From),
+		To: cmp.Or(c.To, from.To), Person: cmp.Or(c.Person, from.Person), Frames: cmp.Or(c.Frames, from.Frames),
+	}, nil
+}
+
+// noFilter says which filters there are in place of the wanted one.
+func noFilter(name string, saved []client.SavedFilter) error {
+	if len(saved) == 0 {
+		return fmt.Errorf("you have no saved filters, or this key belongs to nobody. Save a search in the console's list of jobs, and use a key of yours")
+	}
+	names := make([]string, len(saved))
+	for i, f := range saved {
+		names[i] = f.Name
+	}
+	return fmt.Errorf("you have no saved filter %q; yours are: %s", name, strings.Join(names, ", "))
+}
+
 // sayNone says that the list is empty, and how to change that.
 func (c *Jobs) sayNone(app *kong.Context) {
-	if c.Status+c.Tag+c.Search+c.From+c.To+c.Person+c.Frames != "" {
+	if c.Status+c.Tag+c.Search+c.From+c.To+c.Person+c.Frames+c.Filter != "" {
 		terminal.Printf(app.Stdout, "no jobs match; without these flags, all are listed")
 		return
 	}

@@ -23,14 +23,14 @@ from .save import Rendering, SavedFrame
 from .transport import VERSION as __version__, Retry
 from .webhook import WebhookEvent, verify_webhook
 from .wire import (LEGAL_V1, TERMINAL, AcceptedFrame, Artifact, Delivery, DeliveryStatus, Event, Finding, Frame, FrameComment, FrameEvent, Job, JobEvent, JobStatus,
-                   Output, Preview, PreviewStatus, Quote, QuoteStatus, Settings, Share, SigningKey, TopUp, TopUpStatus, Transaction, TransactionKind,
+                   Output, Preview, PreviewStatus, Quote, QuoteStatus, SavedFilter, Settings, Share, SigningKey, TopUp, TopUpStatus, Transaction, TransactionKind,
                    WaitingReason, Wallet, WebhookEndpoint, WebhookType)
 
 __all__ = [
     "AcceptedFrame", "ApiError", "Artifact", "AsyncClient", "AsyncRendering", "Cancelled", "Check", "Client", "ConnectionFailed",
     "Delivery", "DeliveryStatus", "DownloadChanged", "Event", "FileChanged", "Finding", "FollowTimeout", "ForeignAnswer", "Frame", "FrameComment", "FrameEvent", "Job",
     "JobEnded", "JobEvent", "JobStatus", "LEGAL_V1", "Output", "Preview", "PreviewStatus", "Quote", "QuoteStatus", "Rendering",
-    "Report", "Retry", "SavedFrame", "Settings", "Share", "SigningKey", "SvcError", "TERMINAL", "TopUp", "TopUpStatus", "Transaction", "TransactionKind",
+    "Report", "Retry", "SavedFilter", "SavedFrame", "Settings", "Share", "SigningKey", "SvcError", "TERMINAL", "TopUp", "TopUpStatus", "Transaction", "TransactionKind",
     "VerificationError", "WaitingReason", "Wallet", "WebhookEndpoint", "WebhookError", "WebhookEvent", "WebhookType", "__version__", "verify", "verify_folder",
     "verify_webhook",
 ]

@@ -15,7 +15,7 @@ from .frames import Frames
 from .proof import Report
 from .save import SavedFrame
 from .transport import Cancellation, Retry
-from .wire import (Artifact, Delivery, Event, Frame, FrameComment, Job, JobStatus, Preview, Quote, Settings, Share, SigningKey, TopUp, Transaction,
+from .wire import (Artifact, Delivery, Event, Frame, FrameComment, Job, JobStatus, Preview, Quote, SavedFilter, Settings, Share, SigningKey, TopUp, Transaction,
                    Wallet, WebhookEndpoint)
 
 T = TypeVar("T")
@@ -224,6 +224,10 @@ class AsyncClient:
     async def shares(self) -> List[Share]:
         """Client.shares."""
         return await self._run(lambda client: client.shares())
+
+    async def saved_filters(self) -> List[SavedFilter]:
+        """Client.saved_filters."""
+        return await self._run(lambda client: client.saved_filters())
 
     async def upload(self, upload_id: str) -> Quote:
         """Client.upload."""

@@ -19,7 +19,7 @@ from .proof import Report, verify
 from .stream import Follower
 from .save import Rendering, SavedFrame
 from .transport import Cancellation, Retry, Transport
-from .wire import (LEGAL_V1, TERMINAL, Artifact, Delivery, Event, Frame, FrameComment, Job, JobStatus, Preview, Quote, Settings, Share, SigningKey,
+from .wire import (LEGAL_V1, TERMINAL, Artifact, Delivery, Event, Frame, FrameComment, Job, JobStatus, Preview, Quote, SavedFilter, Settings, Share, SigningKey,
                    TopUp, Transaction, Wallet, WebhookEndpoint)
 
 #: The most that one page of a list has.
@@ -331,6 +331,11 @@ class Client:
     def shares(self) -> List[Share]:
         """The public pages of the workspace's jobs, newest first."""
         return cast("List[Share]", self._transport.json("GET", self._either("/v1/workspace/shares", "/node/v1/shares"))["shares"])
+
+    def saved_filters(self) -> List[SavedFilter]:
+        """The searches that the maker of the key has saved in this workspace, by name. Ask for
+        the list of jobs with their members."""
+        return cast("List[SavedFilter]", self._transport.json("GET", "/v1/workspace/filters")["filters"])
 
     def upload(self, upload_id: str) -> Quote:
         """An inspected upload with its newest quote; one that has expired is replaced. It

@@ -281,6 +281,13 @@ class Share(TypedDict, total=False):
     last_viewed_at: Optional[str]
 
 
+# A search of jobs that a person has saved under a name. Members are those of the list of jobs, and
+# "" for any. One of them is a keyword of Python, so it is no class.
+SavedFilter = TypedDict("SavedFilter", {
+    "filter_id": str, "name": str, "status": str, "q": str, "tag": str, "from": str, "to": str, "person": str, "frames": str, "created_at": str,
+}, total=False)
+
+
 class FrameComment(TypedDict, total=False):
     """What a visitor of a job's public page wrote. ``author`` and ``text`` are what a stranger typed."""
 

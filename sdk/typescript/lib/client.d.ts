@@ -5,7 +5,7 @@ import type { Report } from "./report.js";
 import { Rendering, type SavedFrame } from "./save.js";
 import { type Key, type Options } from "./transport.js";
 import { type TrustedKey } from "./verify.js";
-import type { Artifact, Delivery, Event, Frame, FrameComment, Job, Preview, Proof, Quote, ReceiptAnswer, Schemas, Settings, Share, SigningKey, TopUp, Transaction, Wallet, WebhookEndpoint } from "./wire.js";
+import type { Artifact, Delivery, Event, Frame, FrameComment, Job, Preview, Proof, Quote, ReceiptAnswer, SavedFilter, Schemas, Settings, Share, SigningKey, TopUp, Transaction, Wallet, WebhookEndpoint } from "./wire.js";
 /** What every call takes: `signal` ends it. */
 export interface Call {
     signal?: AbortSignal;
@@ -176,6 +176,8 @@ export declare class Client {
     unshare(jobId: string, { signal }?: Call): Promise<Schemas["ShareEnded"]>;
     /** The public pages of the workspace's jobs, newest first. */
     shares({ signal }?: Call): Promise<Share[]>;
+    /** The searches that the maker of the key has saved in this workspace, by name. Ask for the list of jobs with their members. */
+    savedFilters({ signal }?: Call): Promise<SavedFilter[]>;
     /** An inspected upload with its newest quote; one that has expired is replaced. It spends nothing. */
     upload(uploadId: string, { signal }?: Call): Promise<Quote>;
     /** Deletes an upload that no running job needs, which frees its storage at once. */

@@ -252,6 +252,10 @@ export class Client {
     async shares({ signal } = {}) {
         return (await this.transport.json("GET", this.either("/v1/workspace/shares", "/node/v1/shares"), { signal })).shares;
     }
+    /** The searches that the maker of the key has saved in this workspace, by name. Ask for the list of jobs with their members. */
+    async savedFilters({ signal } = {}) {
+        return (await this.transport.json("GET", "/v1/workspace/filters", { signal })).filters;
+    }
     /** An inspected upload with its newest quote; one that has expired is replaced. It spends nothing. */
     async upload(uploadId, { signal } = {}) {
         return this.transport.json("GET", this.uploadPath(uploadId), { signal });

@@ -9,7 +9,7 @@ import type { Report } from "./report.js";
 import { Rendering, sync, type SavedFrame } from "./save.js";
 import { Transport, type Key, type Options } from "./transport.js";
 import { verify, type TrustedKey } from "./verify.js";
-import type { Artifact, Delivery, Event, Frame, FrameComment, Job, Preview, Proof, Quote, ReceiptAnswer, Schemas, Settings, Share, SigningKey, TopUp, Transaction, Wallet, WebhookEndpoint } from "./wire.js";
+import type { Artifact, Delivery, Event, Frame, FrameComment, Job, Preview, Proof, Quote, ReceiptAnswer, SavedFilter, Schemas, Settings, Share, SigningKey, TopUp, Transaction, Wallet, WebhookEndpoint } from "./wire.js";
 
 /** The most that one page of a list has. */
 const PAGE = 200;
@@ -311,6 +311,11 @@ export class Client {
   /** The public pages of the workspace's jobs, newest first. */
   async shares({ signal }: Call = {}): Promise<Share[]> {
     return (await this.transport.json<Schemas["SharedJobs"]>("GET", this.either("/v1/workspace/shares", "/node/v1/shares"), { signal })).shares;
+  }
+
+  /** The searches that the maker of the key has saved in this workspace, by name. Ask for the list of jobs with their members. */
+  async savedFilters({ signal }: Call = {}): Promise<SavedFilter[]> {
+    return (await this.transport.json<Schemas["FiltersOutput"]>("GET", "/v1/workspace/filters", { signal })).filters;
   }
 
   /** An inspected upload with its newest quote; one that has expired is replaced. It spends nothing. */

@@ -14,5 +14,5 @@ export { VERSION, type Key, type Options, type Retry } from "./transport.js";
 export { verify, type Document, type TrustedKey, type VerifyOptions } from "./verify.js";
 export { verifyWebhook, type CallHeaders, type WebhookEvent } from "./webhook.js";
 export { LEGAL_V1, TERMINAL, type Artifact, type Delivery, type Event, type Finding, type Frame, type FrameComment, type FrameEvent, type Job, type JobStatus, type JobWebhook, type Preview,
-  type PreviewStatus, type Proof, type Quote, type QuoteStatus, type Receipt, type ReceiptAnswer, type Schemas, type Settings, type Share, type SigningKey,
+  type PreviewStatus, type Proof, type Quote, type QuoteStatus, type Receipt, type ReceiptAnswer, type SavedFilter, type Schemas, type Settings, type Share, type SigningKey,
   type TopUp, type Transaction, type TransactionKind, type WaitingReason, type Wallet, type WebhookEndpoint, type WebhookType } from "./wire.js";

@@ -48,6 +48,8 @@ export type Wallet = Schemas["Wallet"];
 export type Transaction = Schemas["WalletTransaction"];
 /** The public page of a job's frames. `share_url` is null but in the answer that makes it. */
 export type Share = Schemas["SharedJob"];
+/** A search of jobs that a person has saved under a name. Members are those of the list of jobs, and "" for any. */
+export type SavedFilter = Schemas["SavedFilter"];
 /** What a visitor of a job's public page wrote about a frame. */
 export type FrameComment = Schemas["FrameComment"];
 /** A payment into the wallet. A person pays at `checkout_url`. */

@@ -67,6 +67,15 @@ func TestPeopleOfADomainJoinTheirStudioWhenTheySignIn(t *testing.T) {
 				t.Errorf("%s has joined", email)
 			}
 		}
+		for _, claimed := range []string{"a@studio.example", "a@sub.studio.example", "a@studio.example@other.example", "a@studio.example, a@other.example"} {
+			// The service knows this person by another address, and so does everybody who sees them.
+			if browser, _ := signIn("4", claimed, true); inside(browser, "owner@studio.example") {
+				t.Errorf("a@other.example has joined as %s", claimed)
+			}
+		}
+		if browser, _ := signIn("8", "a@studio.example.other.example", true); inside(browser, "owner@studio.example") {
+			t.Error("a domain that begins with the studio's has joined")
+		}
 		if linked := press(t, svc, linkFor(svc, "linked@studio.example")); inside(linked, "owner@studio.example") {
 			t.Error("somebody has joined by a link")
 		}

@@ -53,6 +53,7 @@ func methodCalls() []methodCall {
 		{"comments", on("J-1"), none, "GET " + job + "/comments"},
 		{"unshare", on("J-1"), none, "DELETE " + job + "/share"},
 		{"shares", nil, none, "GET /v1/workspace/shares"},
+		{"saved_filters", nil, none, "GET /v1/workspace/filters"},
 		{"upload", on("U/1"), none, "GET /v1/uploads/U%2F1"},
 		{"delete_upload", on("U-1"), none, "DELETE /v1/uploads/U-1"},
 		{"signing_keys", nil, none, "GET /v1/signing-keys"},
@@ -250,7 +251,7 @@ func TestEveryMethodAsksTheSameOfTheServiceInEverySDK(t *testing.T) {
 			fmt.Fprint(w, `{"ok":true,"comments":[]}`)
 			return
 		}
-		fmt.Fprint(w, `{"ok":true,"frames":[],"keys":[],"shares":[],"top_ups":[],"invoices":[],"endpoints":[],"deliveries":[],"delivery":{}}`)
+		fmt.Fprint(w, `{"ok":true,"frames":[],"keys":[],"shares":[],"filters":[],"top_ups":[],"invoices":[],"endpoints":[],"deliveries":[],"delivery":{}}`)
 	}))
 	defer service.Close()
 	source, err := os.ReadFile("../../../../client/methods.go")
