@@ -7,19 +7,13 @@ import (
 	"log/slog"
 	"time"
 
-	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
-	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
-	"svc.example/internal/ground/signingkey"
-	"svc.example/internal/render/settings"
 	"svc.example/internal/work/identity"
-	"svc.example/internal/work/project"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/receipt"
-	"svc.example/internal/work/receipt/receiptlog"
 	"svc.example/internal/work/reuse"
 	"svc.example/internal/work/wallet"
 )
@@ -55,61 +49,74 @@ var errPackedTwice = errors.New("the job is no longer in packaging")
 // errPackedTwice and lease.ErrLost, wrapped, when another process was faster; the
 // caller then deletes its own ZIP.
 func (j *Jobs) Complete(ctx context.Context, l lease.Lease, a Artifact) error {
-	return j.DB.Write(ctx, func(tx *db.Tx) error {
-		job, err := Lock(ctx, tx, l.Subject)
+	for run := 1; ; run++ {
+		signed, err := j.sign(ctx, l.Subject, a)
 		if err != nil {
 			return err
 		}
-		if Status(job.Status) != Packaging {
-			return fmt.Errorf("complete %s: %w", job.JobID, errPackedTwice)
-		}
-		if err := lease.Finish(ctx, tx, l.Ref()); err != nil {
+		signed.must = run == mostSignings
+		err = j.DB.Write(ctx, func(tx *db.Tx) error { return j.complete(ctx, tx, l, a, signed) })
+		if !errors.Is(err, errLeafTaken) {
 			return err
 		}
-		if err := change(ctx, tx, job.JobID, Packaging, Completed); err != nil {
-			return err
-		}
-		if err := recordArtifact(ctx, tx, job, a); err != nil {
-			return err
-		}
-		if err := unlessFree(wallet.Capture)(ctx, tx, job.WorkspaceID, job.JobID, job.PriceCents); err != nil {
-			return err
-		}
-		// The files go by leases, in their own time: deleting ten thousand of them
-		// would hold this transaction's locks for too long.
-		if err := scheduleFrameRemoval(ctx, tx, job.JobID); err != nil {
-			return err
-		}
-		life, err := identity.ArtifactLife(ctx, tx, job.WorkspaceID, j.ArtifactLife)
-		if err != nil {
-			return err
-		}
-		if err := lease.Add(ctx, tx, lease.ExpireQueue, expiry(ExpireArtifact, job.JobID), 0, tx.Time().Add(life)); err != nil {
-			return err
-		}
-		if err := reuse.Keep(ctx, tx, job.WorkspaceID, job.JobID, a.Keys); err != nil {
-			return err
-		}
-		if err := j.sample(ctx, tx, job); err != nil {
-			return err
-		}
-		if err := j.publishEnd(ctx, tx, job.JobID); err != nil {
-			return err
-		}
-		j.tell(tx, slog.LevelInfo, "job completed", job.JobID, job.WorkspaceID, "frames", job.FrameCount, "charged_cents", job.PriceCents)
-		return j.log(ctx, tx, job, a)
-	})
+	}
+}
+
+// complete is the transaction of Complete. Error: errLeafTaken, unless signed must do.
+func (j *Jobs) complete(ctx context.Context, tx *db.Tx, l lease.Lease, a Artifact, signed signedReceipt) error {
+	job, err := Lock(ctx, tx, l.Subject)
+	if err != nil {
+		return err
+	}
+	if Status(job.Status) != Packaging {
+		return fmt.Errorf("complete %s: %w", job.JobID, errPackedTwice)
+	}
+	if err := lease.Finish(ctx, tx, l.Ref()); err != nil {
+		return err
+	}
+	if err := change(ctx, tx, job.JobID, Packaging, Completed); err != nil {
+		return err
+	}
+	if err := recordArtifact(ctx, tx, job, a, signed.receipt.CompletedAt); err != nil {
+		return err
+	}
+	if err := unlessFree(wallet.Capture)(ctx, tx, job.WorkspaceID, job.JobID, job.PriceCents); err != nil {
+		return err
+	}
+	// The files go by leases, in their own time: deleting ten thousand of them
+	// would hold this transaction's locks for too long.
+	if err := scheduleFrameRemoval(ctx, tx, job.JobID); err != nil {
+		return err
+	}
+	life, err := identity.ArtifactLife(ctx, tx, job.WorkspaceID, j.ArtifactLife)
+	if err != nil {
+		return err
+	}
+	if err := lease.Add(ctx, tx, lease.ExpireQueue, expiry(ExpireArtifact, job.JobID), 0, signed.receipt.CompletedAt.Add(life)); err != nil {
+		return err
+	}
+	if err := reuse.Keep(ctx, tx, job.WorkspaceID, job.JobID, a.Keys); err != nil {
+		return err
+	}
+	if err := j.sample(ctx, tx, job); err != nil {
+		return err
+	}
+	if err := j.publishEnd(ctx, tx, job.JobID); err != nil {
+		return err
+	}
+	j.tell(tx, slog.LevelInfo, "job completed", job.JobID, job.WorkspaceID, "frames", job.FrameCount, "charged_cents", job.PriceCents)
+	return j.log(ctx, tx, signed)
 }
 
 // recordArtifact writes what a job has become into its row.
-func recordArtifact(ctx context.Context, tx *db.Tx, job Record, a Artifact) error {
+func recordArtifact(ctx context.Context, tx *db.Tx, job Record, a Artifact, completed time.Time) error {
 	movie, err := orderMovie(ctx, tx, job)
 	if err != nil {
 		return err
 	}
 	err = tx.JobCompleted(ctx, query.JobCompletedParams{
 		ChargedCents: job.PriceCents, ArtifactKey: a.Key, ArtifactFilename: a.File.Filename, ArtifactSha256: a.File.SHA256, ArtifactSize: a.File.SizeBytes,
-		RenderDevice: a.Device, DeviceName: a.DeviceName, BlenderVersion: a.Renderer.Version, Movie: movie, Now: tx.Now, JobID: job.JobID,
+		RenderDevice: a.Device, DeviceName: a.DeviceName, BlenderVersion: a.Renderer.Version, Movie: movie, Now: db.Micros(completed), JobID: job.JobID,
 	})
 	if err != nil {
 		return fmt.Errorf("complete job: %w", err)
@@ -128,33 +135,6 @@ func orderMovie(ctx context.Context, tx *db.Tx, job Record) (movie int64, err er
 		return 0, nil
 	}
 	return 1, lease.Add(ctx, tx, MovieQueue, job.JobID, 0, time.Time{})
-}
-
-// log signs the receipt of a job that completes and appends it to the log.
-func (j *Jobs) log(ctx context.Context, tx *db.Tx, job Record, a Artifact) error {
-	input, err := inputOf(ctx, tx, job)
-	if err != nil {
-		return err
-	}
-	_, err = receiptlog.Append(ctx, tx, func(index int64) (receipt.Entry, error) {
-		key, err := j.Keys.CurrentAt(ctx, tx, index)
-		if err != nil {
-			return receipt.Entry{}, err
-		}
-		r := receiptOf(job, a, tx.Time())
-		if r.Settings, err = settings.Read(job.Settings); err != nil {
-			return receipt.Entry{}, err
-		}
-		if r.OCIO, err = input.ConfigOf(r.Settings.OCIO); err != nil {
-			return receipt.Entry{}, err
-		}
-		r.Input, r.LogIndex, r.Test = input, &index, j.Test
-		if r, err = receipt.WithFrameSet(r, key); err != nil {
-			return receipt.Entry{}, err
-		}
-		return keepReceipt(ctx, tx, r, key)
-	})
-	return err
 }
 
 // FailPackaging fails a job of a test world as one whose frames are lost, and finishes l, its
@@ -200,55 +180,4 @@ func RemoveArtifact(ctx context.Context, tx *db.Tx, jobID string) (key string, e
 		return "", err
 	}
 	return job.ArtifactKey, nil
-}
-
-// inputOf is what a job has rendered: the upload is there until long after its last job.
-func inputOf(ctx context.Context, tx *db.Tx, job Record) (receipt.Input, error) {
-	m, err := project.ManifestOf(ctx, tx, job.UploadID)
-	if err != nil {
-		return receipt.Input{}, err
-	}
-	var files []receipt.InputFile
-	for _, f := range m.Files {
-		files = append(files, receipt.InputFile{Path: f.Path, SHA256: f.SHA256, SizeBytes: f.SizeBytes})
-	}
-	return receipt.InputOf(mainFile(job), files), nil
-}
-
-// mainFile is the .blend that a job renders.
-func mainFile(job Record) receipt.File {
-	return receipt.File{Filename: job.Filename, SHA256: job.InputSha256, SizeBytes: job.InputSizeBytes}
-}
-
-// receiptOf makes the receipt of a job that completes now, without its input and its place
-// in the log. job is the row before the change to completed, so its ChargedCents is not set
-// yet; the price is what the transaction captures.
-func receiptOf(job Record, a Artifact, completed time.Time) receipt.Receipt {
-	return receipt.Receipt{
-		ReceiptID: id.New(id.Receipt), JobID: job.JobID, WorkspaceID: job.WorkspaceID,
-		Artifact:   a.File,
-		FrameStart: int(job.FrameStart), FrameEnd: int(job.FrameEnd), FrameStep: int(job.FrameStep), FrameCount: int(job.FrameCount),
-		FrameList: job.Frames, Frames: a.Frames, Renderer: a.Renderer, RenderDevice: a.Device, DeviceName: a.DeviceName, Switched: a.Switched,
-		RenderSeconds: seconds(job.RenderUs), QuoteID: job.QuoteID, PricingVersion: job.PricingVersion,
-		ChargedCents: job.PriceCents, Currency: contract.Currency,
-		StartedAt: db.Time(job.ClaimedAt), CompletedAt: completed,
-	}
-}
-
-// keepReceipt signs and stores the receipt and returns its entry for the log. The
-// envelope is stored as signed: a verifier needs the same bytes, and signing it again
-// later would take a key that may have ended.
-func keepReceipt(ctx context.Context, tx *db.Tx, r receipt.Receipt, key signingkey.Key) (receipt.Entry, error) {
-	envelope, err := receipt.Sign(r, key)
-	if err != nil {
-		return receipt.Entry{}, fmt.Errorf("sign receipt: %w", err)
-	}
-	err = tx.ReceiptCreate(ctx, query.ReceiptCreateParams{
-		ReceiptID: r.ReceiptID, JobID: r.JobID, WorkspaceID: r.WorkspaceID, KeyID: key.Public().ID(),
-		Envelope: string(envelope), CreatedAt: tx.Now,
-	})
-	if err != nil {
-		return receipt.Entry{}, fmt.Errorf("keep receipt: %w", err)
-	}
-	return receipt.EntryOf(envelope)
 }
