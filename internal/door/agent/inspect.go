@@ -174,8 +174,12 @@ func (s *server) priced(ctx context.Context, out inspected, frames quote.Request
 	if q.Status == quote.Open && frames.List == nil && int(q.FrameStart) == *frames.Start && int(q.FrameEnd) == *frames.End && int(q.FrameStep) == *frames.Step {
 		return out, nil
 	}
+	frames, err := s.Intake.Compare(ctx, callerOf(ctx).WorkspaceID, string(out.UploadID), frames)
+	if err != nil {
+		return inspected{}, err
+	}
 	var i intake.Inspection
-	err := s.DB.Write(ctx, func(tx *db.Tx) (err error) {
+	err = s.DB.Write(ctx, func(tx *db.Tx) (err error) {
 		i, err = s.Intake.Requote(ctx, tx, callerOf(ctx).WorkspaceID, string(out.UploadID), frames)
 		return err
 	})

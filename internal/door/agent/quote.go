@@ -97,9 +97,10 @@ func (s *server) quoted(ctx context.Context, in quoteIn, choice quote.Choice, wo
 		return requote, compare()
 	case ofJob:
 		frames, err := quote.ReadList(in.Frames)
-		return func(ctx context.Context, tx *db.Tx) (intake.Inspection, error) {
-			return s.Intake.Rerender(ctx, tx, workspaceID, string(in.JobID), frames)
-		}, err
+		if err != nil {
+			return nil, err
+		}
+		return s.Intake.Rerender(ctx, workspaceID, string(in.JobID), frames)
 	}
 	return nil, fault.New(fault.InvalidRequest, "The arguments are neither upload_id nor job_id with frames.").
 		WithAction("Call svc_quote with upload_id and frames for frames of an upload, or with job_id and frames for frames of an ended job.")

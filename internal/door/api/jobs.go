@@ -182,8 +182,12 @@ func (s *server) registerJob(api huma.API, d jobRoutes) {
 			if err != nil {
 				return nil, err
 			}
+			lock, err := s.Intake.Rerender(ctx, operation.Caller(ctx).WorkspaceID, in.JobID, frames)
+			if err != nil {
+				return nil, err
+			}
 			b, err := effect(ctx, s, func(tx *db.Tx) (quoteBody, error) {
-				i, err := s.Intake.Rerender(ctx, tx, operation.Caller(ctx).WorkspaceID, in.JobID, frames)
+				i, err := lock(ctx, tx)
 				return s.quoted(i), err
 			})
 			return &quoteOutput{b}, err

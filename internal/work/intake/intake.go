@@ -296,7 +296,11 @@ func (in *Intake) OpenQuote(ctx context.Context, tx *db.Tx, workspaceID, uploadI
 	if err != nil || q.Status == quote.Open {
 		return q, err
 	}
-	return in.lockAgain(ctx, tx, upload, q)
+	own, err := inspection.Read(upload.Scene)
+	if err != nil {
+		return q, err
+	}
+	return in.lockAgain(ctx, tx, upload, own, q)
 }
 
 // newest returns the most recent quote of an upload, locked by quote.Take. Every upload
@@ -310,14 +314,10 @@ func newest(ctx context.Context, tx *db.Tx, workspaceID, uploadID string) (quote
 }
 
 // lockAgain locks today's price for the frames of an older quote. It cannot work from
-// the file of a removed upload.
-func (in *Intake) lockAgain(ctx context.Context, tx *db.Tx, upload query.Upload, q quote.Quote) (quote.Quote, error) {
+// the file of a removed upload. own is the upload's scene.
+func (in *Intake) lockAgain(ctx context.Context, tx *db.Tx, upload query.Upload, own quote.Scene, q quote.Quote) (quote.Quote, error) {
 	if upload.RemovedAt != 0 {
 		return q, removed()
-	}
-	own, err := inspection.Read(upload.Scene)
-	if err != nil {
-		return q, err
 	}
 	farm, err := in.farmOf(ctx, tx, upload.WorkspaceID)
 	if err != nil {
@@ -331,32 +331,61 @@ func (in *Intake) lockAgain(ctx context.Context, tx *db.Tx, upload query.Upload,
 }
 
 // Inspected returns what an inspection found, with the newest quote. An expired quote
-// is replaced by one at today's price; an accepted one is returned as it is. Errors:
-// upload_not_found, also for an upload that was removed.
+// is replaced by one at today's price; an accepted one is returned as it is. Only that
+// writes. Errors: upload_not_found, also for an upload that was removed.
 func (in *Intake) Inspected(ctx context.Context, workspaceID, uploadID string) (out Inspection, err error) {
-	err = in.DB.Write(ctx, func(tx *db.Tx) error {
-		upload, err := quote.Upload(ctx, tx, workspaceID, uploadID)
-		if err != nil {
-			return err
-		}
-		if upload.RemovedAt != 0 {
-			return removed()
-		}
-		out = Inspection{UploadID: uploadID, FrameTime: in.FrameTime}
-		own, err := inspection.Read(upload.Scene)
-		if err != nil {
-			return err
-		}
-		if out.Quote, err = newest(ctx, tx, workspaceID, uploadID); err == nil && out.Quote.Status == quote.Expired {
-			out.Quote, err = in.lockAgain(ctx, tx, upload, out.Quote)
-		}
-		if err != nil {
-			return err
-		}
-		out.Scene, err = out.Quote.Scene(own)
+	out = Inspection{UploadID: uploadID, FrameTime: in.FrameTime}
+	own, err := in.own(ctx, workspaceID, uploadID, func(tx *db.Tx, upload query.Upload) (err error) {
+		out.Quote, err = quote.Newest(ctx, tx, upload)
 		return err
 	})
+	if err != nil {
+		return out, err
+	}
+	if out.Quote.Status == quote.Expired {
+		err = in.DB.Write(ctx, func(tx *db.Tx) error {
+			upload, err := quote.Upload(ctx, tx, workspaceID, uploadID)
+			if err != nil {
+				return err
+			}
+			if upload.RemovedAt != 0 {
+				return removed()
+			}
+			if out.Quote, err = newest(ctx, tx, workspaceID, uploadID); err == nil && out.Quote.Status == quote.Expired {
+				out.Quote, err = in.lockAgain(ctx, tx, upload, own, out.Quote)
+			}
+			return err
+		})
+	}
+	if err == nil {
+		out.Scene, err = out.Quote.Scene(own)
+	}
 	return out, err
+}
+
+// own reads the scene of an upload, and what else a caller wants of it. The scene of a hostile
+// file is five megabytes of JSON, so it is decoded outside of any transaction: on SQLite every
+// other write waits for one that writes. The scene of an upload never changes. Error:
+// upload_not_found, also for an upload that was removed.
+func (in *Intake) own(ctx context.Context, workspaceID, uploadID string, also func(*db.Tx, query.Upload) error) (quote.Scene, error) {
+	var text string
+	err := in.DB.Read(ctx, func(tx *db.Tx) error {
+		upload, err := tx.UploadByID(ctx, uploadID)
+		switch {
+		case db.IsNotFound(err) || err == nil && upload.WorkspaceID != workspaceID:
+			return quote.NoUpload(uploadID)
+		case err != nil:
+			return fmt.Errorf("read upload: %w", err)
+		case upload.RemovedAt != 0:
+			return removed()
+		}
+		text = upload.Scene
+		return also(tx, upload)
+	})
+	if err != nil {
+		return quote.Scene{}, err
+	}
+	return inspection.Read(text)
 }
 
 // farmOf is what a quote says about the online workers that may
@@ -376,9 +405,9 @@ func removed() error {
 }
 
 // Requote locks a price for other frames or settings of an upload, in the caller's transaction.
-// It reads the scene that inspect stored, or that Choose has found, and not the file. Older
-// quotes stay as they are. Errors: upload_not_found, storage_limit_reached and those of
-// quote.Envelope.Lock.
+// It takes the scene that Compare has read or Choose has found, and reads neither file nor
+// scene. Older quotes stay as they are. Errors: upload_not_found, storage_limit_reached and
+// those of quote.Envelope.Lock.
 func (in *Intake) Requote(ctx context.Context, tx *db.Tx, workspaceID, uploadID string, requested quote.RequestedFrames) (Inspection, error) {
 	upload, err := quote.Upload(ctx, tx, workspaceID, uploadID)
 	if err != nil {
@@ -387,22 +416,15 @@ func (in *Intake) Requote(ctx context.Context, tx *db.Tx, workspaceID, uploadID 
 	if upload.RemovedAt != 0 {
 		return Inspection{}, removed()
 	}
-	kept, err := inspection.Read(upload.Scene)
-	if err != nil {
-		return Inspection{}, err
-	}
 	farm, err := in.farmOf(ctx, tx, workspaceID)
 	if err != nil {
 		return Inspection{}, err
 	}
-	q, err := in.Envelope.Lock(ctx, tx, upload, kept, farm, requested, in.terms())
+	q, err := in.Envelope.Lock(ctx, tx, upload, *requested.Own, farm, requested, in.terms())
 	if err == nil {
 		err = in.checkStored(ctx, tx, workspaceID, project.Waiting{}, 0)
 	}
-	if err == nil {
-		kept, err = q.Scene(kept)
-	}
-	return Inspection{UploadID: uploadID, Scene: kept, Quote: q, FrameTime: in.FrameTime}, err
+	return Inspection{UploadID: uploadID, Scene: requested.Choice.Of(*requested.Own), Quote: q, FrameTime: in.FrameTime}, err
 }
 
 // capped passes on at most left bytes, and hashes and stores them on the way. After the

@@ -7,6 +7,7 @@ import (
 
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
 	"svc.example/internal/render/framelist"
 	"svc.example/internal/render/settings"
 	"svc.example/internal/work/inspection"
@@ -23,32 +24,23 @@ type Comparer interface {
 	Of(ctx context.Context, workspaceID string, m project.Manifest, keys map[string]string, s settings.Settings, frames framelist.List) (reuse.Pictures, error)
 }
 
-// Compare finds out what the requested frames of an upload come from, if they are asked for
-// with reuse, and what the workspace stores, for Requote. It reads the upload's files: call it outside of any transaction,
-// after Choose. Errors: upload_not_found, unavailable when others hold Memory, and those of
-// quote.RequestedFrames.In.
+// Compare finds out for Requote what the upload's scene is, what the workspace stores, and what
+// the requested frames come from, if they are asked for with reuse. It reads the upload's files:
+// call it outside of any transaction, after Choose. Errors: upload_not_found, unavailable when
+// others hold Memory, and those of quote.RequestedFrames.In.
 func (in *Intake) Compare(ctx context.Context, workspaceID, uploadID string, requested quote.RequestedFrames) (quote.RequestedFrames, error) {
 	if err := in.ready(ctx, workspaceID); err != nil {
 		return requested, err
 	}
+	own, err := in.own(ctx, workspaceID, uploadID, func(*db.Tx, query.Upload) error { return nil })
+	if err != nil {
+		return requested, err
+	}
+	requested.Own = &own
 	if !requested.AskReuse || in.Reuse == nil {
 		return requested, nil
 	}
-	var frames framelist.List
-	err := in.DB.Read(ctx, func(tx *db.Tx) error {
-		upload, err := tx.UploadByID(ctx, uploadID)
-		if db.IsNotFound(err) || err == nil && (upload.WorkspaceID != workspaceID || upload.RemovedAt != 0) {
-			return removed()
-		}
-		if err != nil {
-			return err
-		}
-		own, err := inspection.Read(upload.Scene)
-		if err == nil {
-			frames, err = requested.In(own)
-		}
-		return err
-	})
+	frames, err := requested.In(own)
 	if err != nil {
 		return requested, err
 	}

@@ -126,8 +126,12 @@ func TestRowsCountLikeContent(t *testing.T) {
 
 // quoteOf locks another price.
 func (h service) quoteOf(i intake.Inspection) (out intake.Inspection, err error) {
+	asked, err := h.Compare(h.t.Context(), h.workspace, i.UploadID, oneFrame())
+	if err != nil {
+		return out, err
+	}
 	err = h.DB.Write(h.t.Context(), func(tx *db.Tx) (err error) {
-		out, err = h.Requote(h.t.Context(), tx, h.workspace, i.UploadID, oneFrame())
+		out, err = h.Requote(h.t.Context(), tx, h.workspace, i.UploadID, asked)
 		return err
 	})
 	return out, err

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/project"
+	"svc.example/internal/work/quote"
 )
 
 // On SQLite every other write waits for a transaction, so none of them may take the longer the
@@ -58,6 +60,46 @@ func TestWhatAWorkspaceStoresIsNotSummedWhileOthersWait(t *testing.T) {
 	if !slices.Contains(ran, "ProjectCreate") || slices.Contains(ran, "ContentUnstarted") {
 		t.Errorf("the writer ran %d statements, ContentUnstarted among them: %t", len(ran), slices.Contains(ran, "ContentUnstarted"))
 	}
+}
+
+// The scene of a hostile file is five megabytes of JSON. Whoever looks at its upload or asks for
+// its price, again and again, keeps nobody from writing while that is read.
+func TestASceneIsReadWhileOthersWrite(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var ran []string
+	h := newService(t, dbtest.Open(t, db.Config{URL: dbtest.URL(t, "sqlite"), OnWrite: func(name string) {
+		mu.Lock()
+		defer mu.Unlock()
+		ran = append(ran, name)
+	}}))
+	made := h.upload()
+	mu.Lock()
+	ran = nil
+	mu.Unlock()
+	seen, err := h.Inspected(t.Context(), h.workspace, made.UploadID)
+	if err != nil || seen.Quote.QuoteID != made.Quote.QuoteID || !reflect.DeepEqual(seen.Scene, made.Scene) {
+		t.Fatalf("the upload shows %+v: %v", seen, err)
+	}
+	mu.Lock()
+	if len(ran) > 0 {
+		t.Errorf("to show an upload the writer ran %q", ran)
+	}
+	mu.Unlock()
+	asked, err := h.Compare(t.Context(), h.workspace, made.UploadID, quote.RequestedFrames{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.must(func(tx *db.Tx) error {
+		if _, err := tx.UploadDropScene(t.Context(), made.UploadID); err != nil {
+			return err
+		}
+		again, err := h.Requote(t.Context(), tx, h.workspace, made.UploadID, asked)
+		if err == nil && !reflect.DeepEqual(again.Scene, made.Scene) {
+			t.Errorf("the scene was read in the transaction: %+v", again)
+		}
+		return err
+	})
 }
 
 // An archive may have ten thousand files.

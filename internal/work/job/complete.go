@@ -74,10 +74,13 @@ func (j *Jobs) complete(ctx context.Context, tx *db.Tx, l lease.Lease, a Artifac
 	if err := lease.Finish(ctx, tx, l.Ref()); err != nil {
 		return err
 	}
+	// Until the receipt is logged, everything happens when the receipt says that it did.
+	now := tx.Now
+	tx.Now = db.Micros(signed.receipt.CompletedAt)
 	if err := change(ctx, tx, job.JobID, Packaging, Completed); err != nil {
 		return err
 	}
-	if err := recordArtifact(ctx, tx, job, a, signed.receipt.CompletedAt); err != nil {
+	if err := recordArtifact(ctx, tx, job, a); err != nil {
 		return err
 	}
 	if err := unlessFree(wallet.Capture)(ctx, tx, job.WorkspaceID, job.JobID, job.PriceCents); err != nil {
@@ -92,7 +95,7 @@ func (j *Jobs) complete(ctx context.Context, tx *db.Tx, l lease.Lease, a Artifac
 	if err != nil {
 		return err
 	}
-	if err := lease.Add(ctx, tx, lease.ExpireQueue, expiry(ExpireArtifact, job.JobID), 0, signed.receipt.CompletedAt.Add(life)); err != nil {
+	if err := lease.Add(ctx, tx, lease.ExpireQueue, expiry(ExpireArtifact, job.JobID), 0, tx.Time().Add(life)); err != nil {
 		return err
 	}
 	if err := reuse.Keep(ctx, tx, job.WorkspaceID, job.JobID, a.Keys); err != nil {
@@ -105,18 +108,19 @@ func (j *Jobs) complete(ctx context.Context, tx *db.Tx, l lease.Lease, a Artifac
 		return err
 	}
 	j.tell(tx, slog.LevelInfo, "job completed", job.JobID, job.WorkspaceID, "frames", job.FrameCount, "charged_cents", job.PriceCents)
+	tx.Now = now
 	return j.log(ctx, tx, signed)
 }
 
 // recordArtifact writes what a job has become into its row.
-func recordArtifact(ctx context.Context, tx *db.Tx, job Record, a Artifact, completed time.Time) error {
+func recordArtifact(ctx context.Context, tx *db.Tx, job Record, a Artifact) error {
 	movie, err := orderMovie(ctx, tx, job)
 	if err != nil {
 		return err
 	}
 	err = tx.JobCompleted(ctx, query.JobCompletedParams{
 		ChargedCents: job.PriceCents, ArtifactKey: a.Key, ArtifactFilename: a.File.Filename, ArtifactSha256: a.File.SHA256, ArtifactSize: a.File.SizeBytes,
-		RenderDevice: a.Device, DeviceName: a.DeviceName, BlenderVersion: a.Renderer.Version, Movie: movie, Now: db.Micros(completed), JobID: job.JobID,
+		RenderDevice: a.Device, DeviceName: a.DeviceName, BlenderVersion: a.Renderer.Version, Movie: movie, Now: tx.Now, JobID: job.JobID,
 	})
 	if err != nil {
 		return fmt.Errorf("complete job: %w", err)

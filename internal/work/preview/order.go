@@ -2,6 +2,7 @@ package preview
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/render/buildoption"
 	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/quote"
 )
@@ -65,9 +67,14 @@ func (p *Previews) create(ctx context.Context, tx *db.Tx, workspaceID, uploadID 
 	if err := p.Limits.check(used); err != nil {
 		return query.Preview{}, err
 	}
+	// Last, because a scene can be long and previews are few.
+	needs, err := needsOf(ctx, tx, uploadID)
+	if err != nil {
+		return query.Preview{}, err
+	}
 	row := query.Preview{
 		PreviewID: id.New(id.Preview), WorkspaceID: workspaceID, UploadID: uploadID, Frame: frame, Status: string(Queued),
-		Ordinal: used.OfWorkspace + 1, Needs: int64(quoted.needs), Settings: quoted.settings, CreatedAt: tx.Now,
+		Ordinal: used.OfWorkspace + 1, Needs: int64(needs), Settings: quoted.settings, CreatedAt: tx.Now,
 	}
 	row.RowSum = previewRows.Of(row)
 	err = tx.PreviewCreate(ctx, query.PreviewCreateParams{
@@ -81,6 +88,19 @@ func (p *Previews) create(ctx context.Context, tx *db.Tx, workspaceID, uploadID 
 		return row, err
 	}
 	return row, lease.Add(ctx, tx, lease.ExpireQueue, ExpirePreview+"/"+row.PreviewID, 0, tx.Time().Add(contract.PreviewWait))
+}
+
+// needsOf is what Blender must be built with for the scene of an upload.
+func needsOf(ctx context.Context, tx *db.Tx, uploadID string) (buildoption.Set, error) {
+	text, err := tx.PreviewScene(ctx, uploadID)
+	var scene quote.Scene
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &scene)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read the scene of %s: %w", uploadID, err)
+	}
+	return scene.Needs(), nil
 }
 
 // limitDetail is the detail of free_preview_limit_reached. AvailableAt is when the

@@ -28,6 +28,25 @@ func TestAnOrderIsRepeatedWithoutASecondPreview(t *testing.T) {
 	})
 }
 
+// The scene of a hostile file is five megabytes of JSON, and on SQLite every other write waits for
+// an order. It is read for a preview that is made, and not for those that are refused or repeated.
+func TestNoSceneIsReadForAnOrderThatMakesNoPreview(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		workspace := w.Workspace(t)
+		upload := w.NewUpload(t, workspace, 9)
+		for frame := range w.Limits.Upload {
+			w.ordered(workspace, upload, frame+1)
+		}
+		if _, err := dbtest.Raw(t, w.URL).ExecContext(t.Context(), "UPDATE upload SET scene = 'not JSON'"); err != nil {
+			t.Fatal(err)
+		}
+		w.ordered(workspace, upload, 1)
+		if _, err := w.order(workspace, upload, 9); !fault.Is(err, fault.PreviewLimitReached) {
+			t.Errorf("one too many is answered: %v", err)
+		}
+	})
+}
+
 // orderAtOnce orders many previews at the same moment, every other one by another process
 // where the database has several. It counts each preview's orders.
 func (w world) orderAtOnce(n int, order func(w world, i int) (preview.View, error)) map[string]int {

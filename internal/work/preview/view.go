@@ -117,8 +117,7 @@ func (p *Previews) Listen() (wake <-chan struct{}, stop func()) {
 type quotedRange struct {
 	start, step, count int64
 	warnings           []quote.Warning
-	needs              buildoption.Set // of the scene
-	settings           string          // text of package settings
+	settings           string // text of package settings
 }
 
 // middle is the frame in the middle of the range.
@@ -137,14 +136,10 @@ func (p *Previews) quoted(ctx context.Context, tx *db.Tx, workspaceID, uploadID 
 	if err == nil {
 		err = json.Unmarshal([]byte(row.Warnings), &q.warnings)
 	}
-	var scene quote.Scene
-	if err == nil {
-		err = json.Unmarshal([]byte(row.Scene), &scene)
-	}
 	if err != nil {
 		return q, fmt.Errorf("read the quote of %s: %w", uploadID, err)
 	}
-	q.needs, q.settings = scene.Needs(), row.Settings
+	q.settings = row.Settings
 	q.start, q.step, q.count = row.FrameStart, row.FrameStep, row.FrameCount
 	return q, nil
 }

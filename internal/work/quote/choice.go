@@ -19,8 +19,8 @@ type Choice struct {
 	Scene *Scene
 }
 
-// of is the scene that is rendered; own is the upload's.
-func (c Choice) of(own Scene) Scene {
+// Of is the scene that is rendered; own is the upload's.
+func (c Choice) Of(own Scene) Scene {
 	if c.Scene != nil {
 		return *c.Scene
 	}

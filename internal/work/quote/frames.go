@@ -60,6 +60,9 @@ type RequestedFrames struct {
 	List framelist.List
 	// Choice is what else was chosen of the file.
 	Choice Choice
+	// Own is the upload's own scene, which intake reads before the transaction that locks the
+	// price; nil where it has not.
+	Own *Scene
 	// RerenderOf is the job whose frames these are once more; "" for none.
 	RerenderOf string
 	// AskReuse asks to take over frames of earlier jobs that show the same. Reuse is what the
@@ -70,7 +73,7 @@ type RequestedFrames struct {
 
 // In lists the frames that are requested of a scene. Errors: those of Resolve.
 func (a RequestedFrames) In(scene Scene) (framelist.List, error) {
-	s, err := a.selection(a.Choice.of(scene).Frames())
+	s, err := a.selection(a.Choice.Of(scene).Frames())
 	if err != nil || s.List != nil {
 		return s.List, err
 	}

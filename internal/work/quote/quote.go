@@ -136,7 +136,7 @@ func (e Envelope) Lock(ctx context.Context, tx *db.Tx, upload query.Upload, scen
 	if err != nil {
 		return Quote{}, err
 	}
-	scene = requested.Choice.of(scene)
+	scene = requested.Choice.Of(scene)
 	if scene.Refused != nil {
 		return Quote{}, scene.Refused.fault()
 	}
@@ -203,6 +203,15 @@ func Take(ctx context.Context, tx *db.Tx, workspaceID, uploadID, quoteID string)
 	return q, err
 }
 
+// Newest reads the most recent quote of an upload, without a lock.
+func Newest(ctx context.Context, tx *db.Tx, upload query.Upload) (Quote, error) {
+	row, err := tx.QuoteNewest(ctx, query.QuoteNewestParams{UploadID: upload.UploadID, WorkspaceID: upload.WorkspaceID})
+	if err != nil {
+		return Quote{}, fmt.Errorf("find the quote of %s: %w", upload.UploadID, err)
+	}
+	return of(row, upload, tx.Now)
+}
+
 // gone is the error of an upload that was removed. Its quotes may have gone with it.
 func gone() error {
 	return fault.New(fault.UploadNotFound, "The upload no longer exists: it was deleted, or it expired before it was used.")
@@ -261,12 +270,17 @@ func Accept(ctx context.Context, tx *db.Tx, quoteID, jobID string) error {
 func Upload(ctx context.Context, tx *db.Tx, workspaceID, uploadID string) (query.Upload, error) {
 	upload, err := tx.UploadLock(ctx, uploadID)
 	if db.IsNotFound(err) || (err == nil && upload.WorkspaceID != workspaceID) {
-		return upload, fault.New(fault.UploadNotFound, "There is no upload %s in this workspace.", uploadID)
+		return upload, NoUpload(uploadID)
 	}
 	if err != nil {
 		return upload, fmt.Errorf("read upload: %w", err)
 	}
 	return upload, nil
+}
+
+// NoUpload is the error of an upload that a workspace does not have.
+func NoUpload(uploadID string) error {
+	return fault.New(fault.UploadNotFound, "There is no upload %s in this workspace.", uploadID)
 }
 
 // of joins a quote's row and its upload's. The status depends on now, in microseconds.

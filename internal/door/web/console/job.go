@@ -405,10 +405,14 @@ func (s *Site) tag(ctx context.Context, tx *db.Tx, workspaceID, jobID string, fo
 func (s *Site) rerender(r *http.Request, who identity.Principal) (page.Page, error) {
 	ctx, jobID := r.Context(), r.PathValue("job_id")
 	frames, err := quote.ReadList(r.PostForm.Get("frames"))
+	var lock func(context.Context, *db.Tx) (intake.Inspection, error)
+	if err == nil {
+		lock, err = s.Intake.Rerender(ctx, who.WorkspaceID, jobID, frames)
+	}
 	var i intake.Inspection
 	if err == nil {
 		err = s.DB.Write(ctx, func(tx *db.Tx) (err error) {
-			i, err = s.Intake.Rerender(ctx, tx, who.WorkspaceID, jobID, frames)
+			i, err = lock(ctx, tx)
 			return err
 		})
 	}

@@ -72,10 +72,16 @@ WHERE preview_id = @preview_id RETURNING *;
 SELECT * FROM preview WHERE upload_id = @upload_id ORDER BY preview_id FOR UPDATE;
 
 -- name: PreviewQuote :one
--- The scene of an upload, and what its newest quote says.
-SELECT u.workspace_id, u.removed_at, CAST(CASE WHEN q.scene <> '' THEN q.scene ELSE u.scene END AS text) AS scene, q.settings, q.frame_start, q.frame_end, q.frame_step, q.frame_count, q.warnings
-FROM upload u JOIN quote q ON q.upload_id = u.upload_id
-WHERE u.upload_id = @upload_id ORDER BY q.quote_id DESC LIMIT 1;
+-- What the newest quote of an upload says, as QuoteNewest finds it. Scenes are long, so none is read.
+SELECT u.workspace_id, u.removed_at, q.settings, q.frame_start, q.frame_end, q.frame_step, q.frame_count, q.warnings
+FROM upload u JOIN quote q ON q.quote_id = (SELECT CAST(coalesce(max(n.quote_id || ''), '') AS text) FROM quote n WHERE n.upload_id = u.upload_id)
+WHERE u.upload_id = @upload_id;
+
+-- name: PreviewScene :one
+-- The scene of an upload as its newest quote chose it.
+SELECT CAST(CASE WHEN q.scene <> '' THEN q.scene ELSE u.scene END AS text) AS scene
+FROM upload u JOIN quote q ON q.quote_id = (SELECT CAST(coalesce(max(n.quote_id || ''), '') AS text) FROM quote n WHERE n.upload_id = u.upload_id)
+WHERE u.upload_id = @upload_id;
 
 -- name: PreviewUpload :one
 -- The upload that a worker may read, because it holds a preview of it.

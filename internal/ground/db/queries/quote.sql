@@ -10,6 +10,11 @@ SELECT * FROM quote WHERE quote_id = @quote_id AND workspace_id = @workspace_id 
 -- name: QuoteGet :one
 SELECT settings, scene, reused FROM quote WHERE quote_id = @quote_id;
 
+-- name: QuoteNewest :one
+-- Sorting whole rows would copy the scenes of all quotes. With || PostgreSQL does not search the
+-- quotes of all uploads from the newest on.
+SELECT * FROM quote WHERE quote_id = (SELECT CAST(coalesce(max(n.quote_id || ''), '') AS text) FROM quote n WHERE n.upload_id = @upload_id AND n.workspace_id = @workspace_id);
+
 -- name: QuoteAccept :execrows
 UPDATE quote SET accepted_at = @now, job_id = @job_id WHERE quote_id = @quote_id AND job_id = '';
 
@@ -27,8 +32,9 @@ ORDER BY q.quote_id DESC LIMIT CAST(@max AS bigint);
 
 -- name: QuoteScene :one
 -- The scene of an upload as settings chose it before; no row where nobody has.
-SELECT scene FROM quote WHERE upload_id = @upload_id AND workspace_id = @workspace_id AND settings = @settings AND scene NOT IN ('', '{}')
-ORDER BY quote_id DESC LIMIT 1;
+SELECT scene FROM quote WHERE quote_id = (
+  SELECT CAST(coalesce(max(n.quote_id || ''), '') AS text) FROM quote n
+  WHERE n.upload_id = @upload_id AND n.workspace_id = @workspace_id AND n.settings = @settings AND n.scene NOT IN ('', '{}'));
 
 -- name: QuotesDropScenes :many
 UPDATE quote SET scene = '{}' WHERE upload_id = @upload_id AND scene <> '' RETURNING *;

@@ -677,15 +677,14 @@ func (q *Queries) PreviewNext(ctx context.Context, workerID string) (Preview, er
 }
 
 const previewQuote = `-- name: PreviewQuote :one
-SELECT u.workspace_id, u.removed_at, CAST(CASE WHEN q.scene <> '' THEN q.scene ELSE u.scene END AS text) AS scene, q.settings, q.frame_start, q.frame_end, q.frame_step, q.frame_count, q.warnings
-FROM upload u JOIN quote q ON q.upload_id = u.upload_id
-WHERE u.upload_id = $1 ORDER BY q.quote_id DESC LIMIT 1
+SELECT u.workspace_id, u.removed_at, q.settings, q.frame_start, q.frame_end, q.frame_step, q.frame_count, q.warnings
+FROM upload u JOIN quote q ON q.quote_id = (SELECT CAST(coalesce(max(n.quote_id || ''), '') AS text) FROM quote n WHERE n.upload_id = u.upload_id)
+WHERE u.upload_id = $1
 `
 
 type PreviewQuoteRow struct {
 	WorkspaceID string
 	RemovedAt   int64
-	Scene       string
 	Settings    string
 	FrameStart  int64
 	FrameEnd    int64
@@ -694,14 +693,13 @@ type PreviewQuoteRow struct {
 	Warnings    string
 }
 
-// The scene of an upload, and what its newest quote says.
+// What the newest quote of an upload says, as QuoteNewest finds it. Scenes are long, so none is read.
 func (q *Queries) PreviewQuote(ctx context.Context, uploadID string) (PreviewQuoteRow, error) {
 	row := q.db.QueryRowContext(ctx, previewQuote, uploadID)
 	var i PreviewQuoteRow
 	err := row.Scan(
 		&i.WorkspaceID,
 		&i.RemovedAt,
-		&i.Scene,
 		&i.Settings,
 		&i.FrameStart,
 		&i.FrameEnd,
@@ -799,6 +797,20 @@ func (q *Queries) PreviewSame(ctx context.Context, arg PreviewSameParams) (Previ
 		&i.Bands,
 	)
 	return i, err
+}
+
+const previewScene = `-- name: PreviewScene :one
+SELECT CAST(CASE WHEN q.scene <> '' THEN q.scene ELSE u.scene END AS text) AS scene
+FROM upload u JOIN quote q ON q.quote_id = (SELECT CAST(coalesce(max(n.quote_id || ''), '') AS text) FROM quote n WHERE n.upload_id = u.upload_id)
+WHERE u.upload_id = $1
+`
+
+// The scene of an upload as its newest quote chose it.
+func (q *Queries) PreviewScene(ctx context.Context, uploadID string) (string, error) {
+	row := q.db.QueryRowContext(ctx, previewScene, uploadID)
+	var scene string
+	err := row.Scan(&scene)
+	return scene, err
 }
 
 const previewUpload = `-- name: PreviewUpload :one

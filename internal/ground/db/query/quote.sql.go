@@ -227,9 +227,51 @@ func (q *Queries) QuoteLock(ctx context.Context, arg QuoteLockParams) (Quote, er
 	return i, err
 }
 
+const quoteNewest = `-- name: QuoteNewest :one
+SELECT quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at, accepted_at, job_id, row_sum, frames, rerender_of, settings, scene, reused, reused_cents FROM quote WHERE quote_id = (SELECT CAST(coalesce(max(n.quote_id || ''), '') AS text) FROM quote n WHERE n.upload_id = $1 AND n.workspace_id = $2)
+`
+
+type QuoteNewestParams struct {
+	UploadID    string
+	WorkspaceID string
+}
+
+// Sorting whole rows would copy the scenes of all quotes. With || PostgreSQL does not search the
+// quotes of all uploads from the newest on.
+func (q *Queries) QuoteNewest(ctx context.Context, arg QuoteNewestParams) (Quote, error) {
+	row := q.db.QueryRowContext(ctx, quoteNewest, arg.UploadID, arg.WorkspaceID)
+	var i Quote
+	err := row.Scan(
+		&i.QuoteID,
+		&i.UploadID,
+		&i.WorkspaceID,
+		&i.FrameStart,
+		&i.FrameEnd,
+		&i.FrameStep,
+		&i.FrameCount,
+		&i.PriceCents,
+		&i.PricingVersion,
+		&i.Qualified,
+		&i.Warnings,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.AcceptedAt,
+		&i.JobID,
+		&i.RowSum,
+		&i.Frames,
+		&i.RerenderOf,
+		&i.Settings,
+		&i.Scene,
+		&i.Reused,
+		&i.ReusedCents,
+	)
+	return i, err
+}
+
 const quoteScene = `-- name: QuoteScene :one
-SELECT scene FROM quote WHERE upload_id = $1 AND workspace_id = $2 AND settings = $3 AND scene NOT IN ('', '{}')
-ORDER BY quote_id DESC LIMIT 1
+SELECT scene FROM quote WHERE quote_id = (
+  SELECT CAST(coalesce(max(n.quote_id || ''), '') AS text) FROM quote n
+  WHERE n.upload_id = $1 AND n.workspace_id = $2 AND n.settings = $3 AND n.scene NOT IN ('', '{}'))
 `
 
 type QuoteSceneParams struct {
