@@ -11,7 +11,8 @@ import (
 	"svc.example/internal/ground/signingkey"
 )
 
-// commandTime bounds one signature. The transaction that needs it holds the log meanwhile.
+// commandTime bounds one signature. Checkpoints, and short receipts that are signed again, hold the
+// log meanwhile.
 const commandTime = 10 * time.Second
 
 // Command is a signingkey.Signer that runs a program for each signature, such as one that asks a
