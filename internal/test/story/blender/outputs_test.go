@@ -96,7 +96,8 @@ func TestViewsAndPreviewsAreDeliveredAndProven(t *testing.T) {
 }
 
 // What five File Output nodes write for two frames is in the ZIP and in the receipt, which svc and
-// both SDKs verify. The quote has nothing to warn of, and the frames are not reused.
+// both SDKs verify. The quote has nothing to warn of. A second order takes the frames over with all
+// of these files.
 func TestWhatFileOutputNodesWriteIsDeliveredAndProven(t *testing.T) {
 	path := story.RealBlender(t)
 	scene := madeOutputs(t, path)("five.blend")
@@ -109,15 +110,23 @@ func TestWhatFileOutputNodesWriteIsDeliveredAndProven(t *testing.T) {
 			t.Fatal(err)
 		}
 		job := c.Await(started.JobID, client.StatusCompleted)
-		quotedWhole(t, c, "five.blend", scene, "7,12", client.Settings{})
 		content := c.VerifiedZIP(job)
 		want := []string{
 			"output/frame_0007.png", "outputs/passes/beauty_0007.png", "outputs/passes/depth/z0007.exr", "outputs/multi/all_0007.exr", "outputs/passes/beauty_0007.tif", "outputs/tail/07_end.bmp", "outputs/grouped0007.jpg",
 			"output/frame_0012.png", "outputs/passes/beauty_0012.png", "outputs/passes/depth/z0012.exr", "outputs/multi/all_0012.exr", "outputs/passes/beauty_0012.tif", "outputs/tail/12_end.bmp", "outputs/grouped0012.jpg",
 			"manifest.json", "render-log.txt",
 		}
-		if names := entries(t, content); !slices.Equal(names, want) {
-			t.Errorf("the ZIP has %q, want %q", names, want)
+		again, err := c.Inspect(story.Patient(t), client.InspectRequest{Filename: "five.blend", Body: bytes.NewReader(scene), Frames: "7,12", Reuse: true})
+		if err != nil || again.ReusedFrames != "7,12" || again.PriceCents != 0 {
+			t.Fatalf("quoted again %+v, %v", again, err)
+		}
+		if started, err = c.Take(again); err != nil {
+			t.Fatal(err)
+		}
+		for _, content := range [][]byte{content, c.VerifiedZIP(c.Await(started.JobID, client.StatusCompleted))} {
+			if names := entries(t, content); !slices.Equal(names, want) {
+				t.Errorf("the ZIP has %q, want %q", names, want)
+			}
 		}
 		p := c.Proven(job)
 		if n := strings.Count(string(p.Receipt.Members), `"name":`); n != 12 {
