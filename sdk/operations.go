@@ -87,6 +87,7 @@ func offeredToWorkspaces() []Operation {
 		{IDs: []string{"setWalletAlert"}, Method: "set_wallet_alert"},
 		{IDs: []string{"listTransactions"}, Method: "transactions"},
 		{IDs: []string{"getSpend"}, Method: "spend"},
+		{IDs: []string{"listFilters"}, Method: "saved_filters"},
 		{IDs: []string{"listAgentKeys"}, Method: "agent_keys"},
 		{IDs: []string{"revokeAgentKey"}, Method: "revoke_agent_key"},
 		{IDs: []string{"watchNodeWorkspace", "watchWorkspace"}, Method: "webhook_events", Not: []string{"Python", "TypeScript"},

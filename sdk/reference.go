@@ -15,7 +15,7 @@ func Reference(language string) (string, error) {
 		module, name                   *regexp.Regexp
 		text                           func(declaration []string) []string
 	}{
-		{"Python", "python", "python/svc_render", "__init__.py", regexp.MustCompile(`(?m)^from \.(\w+) import`), regexp.MustCompile(`^(?:(?:class|def) (\w+)|([A-Z]\w*) = (?:Literal|Union)\[)`), pythonOutline},
+		{"Python", "python", "python/svc_render", "__init__.py", regexp.MustCompile(`(?m)^from \.(\w+) import`), regexp.MustCompile(`^(?:(?:class|def) (\w+)|([A-Z]\w*) = (?:(?:Literal|Union)\[|TypedDict\())`), pythonOutline},
 		{"TypeScript", "ts", "typescript/lib", "index.d.ts", regexp.MustCompile(`from "\./(\w+)\.js"`), regexp.MustCompile(`^export (?:declare )?(?:class|interface|type|function|const) (\w+)`), typescriptOutline},
 	} {
 		if r.language != language {

@@ -281,8 +281,8 @@ class Share(TypedDict, total=False):
     last_viewed_at: Optional[str]
 
 
-# A search of jobs that a person has saved under a name. Members are those of the list of jobs, and
-# "" for any. One of them is a keyword of Python, so it is no class.
+# One member is a keyword of Python, so this is no class.
+#: A search of jobs that a person has saved under a name. Members are those of the list of jobs; "" is any.
 SavedFilter = TypedDict("SavedFilter", {
     "filter_id": str, "name": str, "status": str, "q": str, "tag": str, "from": str, "to": str, "person": str, "frames": str, "created_at": str,
 }, total=False)
